@@ -1,0 +1,103 @@
+"""What the rest of jitlint sees of the files under analysis.
+
+A :class:`Project` holds every module that can be read (the ones to report on and the ones they import), each with
+an index made at about the cost of ``ast.parse``; libcst trees are made by the analysis, one top-level statement at a
+time, and only where traced code or a jit site needs them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class TopStatement:
+    """A top-level statement (or several that share a line), as text that ``libcst.parse_statement`` takes.
+
+    ``first_row`` is the row of its first decorator or token, ``last_row`` that of its last; ``text`` is those whole
+    rows, with the trailing newline. ``kind`` is ``def``, ``class``, ``import`` or ``other``. ``binds`` are the names
+    it binds at module level (also inside ``if``/``try``/``for``/``with``), ``mentions`` every identifier and
+    attribute name it reads (nested bodies included).
+    """
+
+    first_row: int
+    last_row: int
+    text: str
+    kind: str
+    binds: tuple[str, ...]
+    mentions: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleIndex:
+    """The top-level statements of a module, in order, and what the text gates need."""
+
+    statements: tuple[TopStatement, ...]
+    imports: frozenset[str]
+    """Dotted names of the modules it imports anywhere (absolute as written; relative ones resolved)."""
+    mentions_jax: bool
+
+
+@dataclass(slots=True)
+class Module:
+    """One Python module (or notebook, its cells in order as one module)."""
+
+    name: str
+    """Dotted name within the project; scripts have their stem."""
+    path: Path
+    """Absolute path."""
+    display: str
+    """The path as it is shown to the user."""
+    text: str
+    is_package: bool
+    index: ModuleIndex
+    reported: bool = True
+    """False for modules that are only read because a checked one imports them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A file that could not be read or parsed: becomes JIT900."""
+
+    path: Path
+    display: str
+    row: int
+    column: int
+    message: str
+
+
+class Project(Protocol):
+    """The modules under analysis and how imports between them resolve."""
+
+    @property
+    def modules(self) -> tuple[Module, ...]:
+        """Every module, sorted by display path."""
+        ...
+
+    @property
+    def unreadable(self) -> tuple[Unreadable, ...]:
+        """Files that could not be read or parsed."""
+        ...
+
+    def resolve(self, importer: Module, dotted: str, level: int = 0) -> Module | None:
+        """The module that ``import dotted`` (with ``level`` leading dots) means in ``importer``, or None.
+
+        ``dotted`` may be empty with ``level`` > 0 (``from . import x``). None says: not part of the project.
+        """
+        ...
+
+
+@dataclass(slots=True)
+class JaxTarget:
+    """The lowest JAX the project supports, for spelling fixes."""
+
+    version: tuple[int, ...] | None = None
+    source: str = "default"
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def has_jit_factory(self) -> bool:
+        """``@jax.jit(static_argnames=…)`` works from 0.8.1 (a TypeError in 0.7.2 and 0.8.0)."""
+        return self.version is not None and self.version >= (0, 8, 1)
