@@ -1,0 +1,150 @@
+"""Writes the pages of ``docs/`` that are made from the code, so that they cannot lie about it.
+
+``python -m jitlint.docs`` writes them into the checkout, ``python -m jitlint.docs --check`` says which are out of date
+and exits 1. Made are one page a rule from its docstring, their index, and the rule table in the README.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+
+from jitlint.api import Rule
+from jitlint.registry import TOOL_CODES, ToolCode, all_rules, documentation
+
+FAMILIES = {
+    "JIT1": "A traced value where Python needs a concrete one",
+    "JIT2": "Static arguments",
+    "JIT3": "Compiling too often, or too much",
+    "JIT4": "Silently wrong",
+    "JIT9": "The tool itself",
+}
+
+_FIX_WORDS = {"safe": "safe (`--fix`)", "unsafe": "unsafe (`--unsafe-fixes`)", "none": "none"}
+_MARKERS = ("<!-- rules: begin -->", "<!-- rules: end -->")
+_NOTICE = "<!-- Made by `python -m jitlint.docs`; edit the source it is made from instead. -->"
+
+
+def facts(rule: Rule | ToolCode) -> dict[str, str]:
+    """What a table says of a rule, by field name: code, name, severity, fix, since, status."""
+    record = {"code": rule.code, "name": rule.name, "severity": rule.severity.value, "fix": rule.fix}
+    if isinstance(rule, Rule):
+        return {**record, "since": rule.since, "status": rule.status, "summary": summary(rule)}
+    return {**record, "since": "0.1.0", "status": "stable", "summary": summary(rule)}
+
+
+def page_body(rule: Rule | ToolCode) -> str:
+    """The explanation of a rule in Markdown, without title."""
+    return documentation(rule.code) if isinstance(rule, Rule) else rule.summary
+
+
+def summary(rule: Rule | ToolCode) -> str:
+    """The first sentence of a rule's page, on one line."""
+    return " ".join(page_body(rule).partition("\n\n")[0].split())
+
+
+def rule_page(rule: Rule | ToolCode) -> str:
+    """The whole page of a rule in Markdown."""
+    known = facts(rule)
+    state = "" if known["status"] == "stable" else f" · **{known['status']}**: off unless selected"
+    line = (
+        f"Severity: **{known['severity']}** · Fix: {_FIX_WORDS[known['fix']]} · Since {known['since']}{state}"
+    )
+    return f"# {rule.code}: {rule.name}\n\n{line}\n\n{page_body(rule)}\n"
+
+
+def rule_table(link_folder: str) -> str:
+    """Every rule in Markdown tables, a table a family; links go to pages in ``link_folder``."""
+    rules: list[Rule | ToolCode] = [*all_rules(), *TOOL_CODES]
+    parts = []
+    for family, title in FAMILIES.items():
+        members = [rule for rule in rules if rule.code.startswith(family)]
+        if not members:
+            continue
+        rows = [
+            f"| [{rule.code}]({link_folder}{rule.code}.md) | {rule.name} | {rule.severity} | {rule.fix} "
+            f"| {summary(rule)} |"
+            for rule in members
+        ]
+        head = ["| code | name | severity | fix | what it finds |", "| --- | --- | --- | --- | --- |"]
+        parts.append("\n".join([f"**{family}xx: {title}**", "", *head, *rows]))
+    return "\n\n".join(parts)
+
+
+def _rules_index() -> str:
+    return "\n\n".join(
+        [
+            _NOTICE,
+            "# Rules",
+            "*Error* raises while tracing; *warning* runs, but wrong or slow; *info* is worth knowing and off unless "
+            "selected. A *safe* fix keeps the meaning and is applied by `--fix`; an *unsafe* one may change it and "
+            "needs `--unsafe-fixes`.",
+            rule_table(""),
+        ]
+    ) + "\n"
+
+
+def _between_markers(text: str, inside: str, where: str) -> str:
+    """``text`` with what stands between the markers replaced. Raises ValueError where the markers are missing."""
+    begin, end = _MARKERS
+    before, found, rest = text.partition(begin)
+    _, closed, after = rest.partition(end)
+    if not found or not closed:
+        raise ValueError(f"{where} lacks the markers {begin} and {end}")
+    return f"{before}{begin}\n{inside}\n{end}{after}"
+
+
+def generated(root: Path) -> Mapping[Path, str]:
+    """Every generated file of the checkout at ``root`` with the text it should have."""
+    docs = root / "docs"
+    rules: list[Rule | ToolCode] = [*all_rules(), *TOOL_CODES]
+    readme = root / "README.md"
+    return {
+        docs / "rules" / "index.md": _rules_index(),
+        **{docs / "rules" / f"{rule.code}.md": f"{_NOTICE}\n\n{rule_page(rule)}" for rule in rules},
+        readme: _between_markers(readme.read_text("utf-8"), rule_table("docs/rules/"), "README.md"),
+    }
+
+
+def stale_pages(root: Path) -> list[Path]:
+    """Pages of rules that no longer exist."""
+    wanted = generated(root)
+    return [page for page in sorted((root / "docs" / "rules").glob("*.md")) if page not in wanted]
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--check", "only_check", is_flag=True, help="Write nothing; exit 1 if a page is out of date.")
+@click.option(
+    "--root",
+    type=click.Path(file_okay=False, exists=True, path_type=Path),
+    default=Path(__file__).resolve().parents[1],
+    help="The checkout to write into; the one this module lies in by default.",
+)
+def main(only_check: bool, root: Path) -> None:
+    """Write the generated pages of docs/, or check them."""
+    changed = [
+        (path, text)
+        for path, text in generated(root).items()
+        if not path.is_file() or path.read_text("utf-8") != text
+    ]
+    stale = stale_pages(root)
+    verb = "is out of date" if only_check else "written"
+    for path, text in changed:
+        click.echo(f"{path.relative_to(root)} {verb}")
+        if not only_check:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, "utf-8")
+    for path in stale:
+        click.echo(f"{path.relative_to(root)} {'belongs to no rule' if only_check else 'removed'}")
+        if not only_check:
+            path.unlink()
+    if only_check and (changed or stale):
+        click.echo("run `python -m jitlint.docs` and commit the result", err=True)
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

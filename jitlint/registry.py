@@ -1,0 +1,192 @@
+"""Finds the rules and decides which of them run.
+
+Rules are the modules of the package ``jitlint.rules``, which is the folder ``rules/`` of the repository. Nothing else
+may name a rule module: a new rule is a new file.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import pkgutil
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+
+from jitlint.api import Rule
+from jitlint.findings import Severity
+
+_CODE = re.compile(r"JIT\d{3}")
+_SELECTOR = re.compile(r"ALL|JIT\d{0,3}")
+
+
+class RuleError(Exception):
+    """A rule module that breaks the convention: a fault of jitlint, not of the code under analysis."""
+
+
+class UnknownRuleError(ValueError):
+    """A code or prefix that means no rule; the message suggests the nearest."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCode:
+    """A code that jitlint itself reports, without a rule module."""
+
+    code: str
+    name: str
+    severity: Severity
+    summary: str
+    fix: str = "none"
+
+
+TOOL_CODES: tuple[ToolCode, ...] = (
+    ToolCode("JIT900", "unreadable-file", Severity.ERROR, "A file that could not be read or parsed."),
+    ToolCode("JIT901", "unused-ignore", Severity.WARNING, "An ignore comment that ignores nothing.", fix="safe"),
+    ToolCode("JIT902", "unforeseen-error", Severity.ERROR, "An error that JAX raised and no rule foresaw."),
+)
+
+
+def _rules_package() -> ModuleType:
+    """The package of rules, also in a checkout that was never installed, where no ``jitlint.rules`` exists."""
+    try:
+        return importlib.import_module("jitlint.rules")
+    except ModuleNotFoundError as error:
+        if error.name != "jitlint.rules":
+            raise
+    folder = Path(__file__).resolve().parents[1] / "rules"
+    spec = importlib.util.spec_from_file_location(
+        "jitlint.rules", folder / "__init__.py", submodule_search_locations=[str(folder)]
+    )
+    if spec is None or spec.loader is None:
+        raise RuleError(f"no rules found: neither the package jitlint.rules nor the folder {folder}")
+    package = importlib.util.module_from_spec(spec)
+    sys.modules["jitlint.rules"] = package
+    spec.loader.exec_module(package)
+    return package
+
+
+def _validated(module: ModuleType) -> Rule:
+    """The rule of one module, or RuleError saying what is wrong with it."""
+    where = module.__name__
+    rule = getattr(module, "RULE", None)
+    if not isinstance(rule, Rule):
+        raise RuleError(f"{where}: has no constant RULE of type jitlint.api.Rule")
+    if not inspect.getdoc(module):
+        raise RuleError(f"{where}: has no docstring; it is the page of the rule")
+    stem = where.rpartition(".")[2]
+    if rule.name != stem.replace("_", "-"):
+        raise RuleError(f"{where}: the rule is named {rule.name!r}, but its file says {stem.replace('_', '-')!r}")
+    if not _CODE.fullmatch(rule.code):
+        raise RuleError(f"{where}: the code {rule.code!r} is not of the form JIT123")
+    if not rule.on:
+        raise RuleError(f"{where}: the rule names no event to be called on")
+    return rule
+
+
+@cache
+def rule_modules() -> dict[str, ModuleType]:
+    """Every rule module by code, in the order of codes. Raises RuleError for a module that breaks the convention."""
+    package = _rules_package()
+    modules: dict[str, ModuleType] = {}
+    taken = {tool.code for tool in TOOL_CODES}
+    for info in pkgutil.iter_modules(package.__path__):
+        if info.name.startswith("_"):
+            continue
+        module = importlib.import_module(f"jitlint.rules.{info.name}")
+        code = _validated(module).code
+        if code in taken:
+            raise RuleError(f"{module.__name__}: the code {code} is taken")
+        taken.add(code)
+        modules[code] = module
+    return dict(sorted(modules.items()))
+
+
+def all_rules() -> tuple[Rule, ...]:
+    """Every rule, in the order of codes. Raises RuleError for a module that breaks the convention."""
+    return tuple(module.RULE for module in rule_modules().values())
+
+
+def documentation(code: str) -> str:
+    """The page of a rule, as written in its module: Markdown. Raises KeyError for a code without a module."""
+    return inspect.getdoc(rule_modules()[code]) or ""
+
+
+def known_codes() -> tuple[str, ...]:
+    """Every code that a finding can carry: those of the rules and those of the tool."""
+    return tuple(sorted([*rule_modules(), *(tool.code for tool in TOOL_CODES)]))
+
+
+def find_rule(name_or_code: str) -> Rule | ToolCode:
+    """The rule of a code or a name, in any case. Raises UnknownRuleError with the nearest for anything else."""
+    wanted = name_or_code.strip()
+    everything: list[Rule | ToolCode] = [*all_rules(), *TOOL_CODES]
+    for rule in everything:
+        if wanted.upper() == rule.code or wanted.lower() == rule.name:
+            return rule
+    raise UnknownRuleError(_unknown(wanted, [*(r.code for r in everything), *(r.name for r in everything)]))
+
+
+def expand_selectors(selectors: Iterable[str]) -> frozenset[str]:
+    """The codes that selectors mean: a code, a prefix such as ``JIT1``, or ``ALL``.
+
+    Raises UnknownRuleError for a selector that means nothing, with the nearest code.
+    """
+    return frozenset(code for selector in selectors for code in _expand(selector))
+
+
+def _expand(selector: str) -> tuple[str, ...]:
+    wanted = selector.strip().upper()
+    codes = known_codes()
+    if wanted == "ALL":
+        return codes
+    found = tuple(code for code in codes if code.startswith(wanted)) if _SELECTOR.fullmatch(wanted) else ()
+    if not found:
+        raise UnknownRuleError(_unknown(selector.strip(), [*codes, "ALL"]))
+    return found
+
+
+def _unknown(wanted: str, known: Sequence[str]) -> str:
+    by_folded = {name.casefold(): name for name in known}
+    near = get_close_matches(wanted.casefold(), by_folded, n=1, cutoff=0.6)
+    hint = f"did you mean {by_folded[near[0]]!r}?" if near else "`jitlint rule --all` lists all codes"
+    return f"unknown rule {wanted!r}; {hint}"
+
+
+def default_codes() -> frozenset[str]:
+    """The codes that are on without any selection: stable, and more than informative."""
+    on = {rule.code for rule in all_rules() if rule.status == "stable" and rule.severity is not Severity.INFO}
+    return frozenset(on | {tool.code for tool in TOOL_CODES})
+
+
+def resolve_codes(
+    select: Iterable[str] = (),
+    ignore: Iterable[str] = (),
+    extend_select: Iterable[str] = (),
+) -> frozenset[str]:
+    """The codes that are on.
+
+    ``select`` replaces the default set when it has any entry, ``extend_select`` adds to either, ``ignore`` takes away.
+    The more precise selector wins: ``select JIT1, ignore JIT102`` is the family without that rule, and
+    ``select JIT102, ignore JIT1`` that rule alone; with equal precision ``ignore`` wins. Raises UnknownRuleError for a
+    selector that means nothing.
+    """
+    chosen, added, dropped = (_by_precision(selectors) for selectors in (select, extend_select, ignore))
+    base = {} if chosen else dict.fromkeys(default_codes(), 0)
+    wanted = {code: max(base.get(code, -1), chosen.get(code, -1), added.get(code, -1)) for code in known_codes()}
+    return frozenset(code for code, precision in wanted.items() if precision > dropped.get(code, -1))
+
+
+def _by_precision(selectors: Iterable[str]) -> dict[str, int]:
+    """How precisely each code is named: the length of the longest selector that means it, 0 for ``ALL``."""
+    precision: dict[str, int] = {}
+    for selector in selectors:
+        rank = 0 if selector.strip().upper() == "ALL" else len(selector.strip())
+        for code in _expand(selector):
+            precision[code] = max(rank, precision.get(code, -1))
+    return precision
