@@ -1,0 +1,1 @@
+"""A small classifier of two spirals, written in plain JAX."""
