@@ -50,9 +50,7 @@ def rule_page(rule: Rule | ToolCode) -> str:
     """The whole page of a rule in Markdown."""
     known = facts(rule)
     state = "" if known["status"] == "stable" else f" · **{known['status']}**: off unless selected"
-    line = (
-        f"Severity: **{known['severity']}** · Fix: {_FIX_WORDS[known['fix']]} · Since {known['since']}{state}"
-    )
+    line = f"Severity: **{known['severity']}** · Fix: {_FIX_WORDS[known['fix']]} · Since {known['since']}{state}"
     return f"# {rule.code}: {rule.name}\n\n{line}\n\n{page_body(rule)}\n"
 
 
@@ -75,16 +73,19 @@ def rule_table(link_folder: str) -> str:
 
 
 def _rules_index() -> str:
-    return "\n\n".join(
-        [
-            _NOTICE,
-            "# Rules",
-            "*Error* raises while tracing; *warning* runs, but wrong or slow; *info* is worth knowing and off unless "
-            "selected. A *safe* fix keeps the meaning and is applied by `--fix`; an *unsafe* one may change it and "
-            "needs `--unsafe-fixes`.",
-            rule_table(""),
-        ]
-    ) + "\n"
+    return (
+        "\n\n".join(
+            [
+                _NOTICE,
+                "# Rules",
+                "*Error* raises while tracing; *warning* runs, but wrong or slow; *info* is worth knowing and off unless "
+                "selected. A *safe* fix keeps the meaning and is applied by `--fix`; an *unsafe* one may change it and "
+                "needs `--unsafe-fixes`.",
+                rule_table(""),
+            ]
+        )
+        + "\n"
+    )
 
 
 def _between_markers(text: str, inside: str, where: str) -> str:
@@ -126,9 +127,7 @@ def stale_pages(root: Path) -> list[Path]:
 def main(only_check: bool, root: Path) -> None:
     """Write the generated pages of docs/, or check them."""
     changed = [
-        (path, text)
-        for path, text in generated(root).items()
-        if not path.is_file() or path.read_text("utf-8") != text
+        (path, text) for path, text in generated(root).items() if not path.is_file() or path.read_text("utf-8") != text
     ]
     stale = stale_pages(root)
     verb = "is out of date" if only_check else "written"

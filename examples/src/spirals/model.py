@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 
 import jax
 import jax.numpy as jnp
@@ -16,7 +17,7 @@ def init(key: jax.Array, config: Config, features: int = 2) -> Params:
     """Fresh parameters; the loop is over static sizes."""
     sizes = (features, *config.hidden, config.classes)
     params = []
-    for fan_in, fan_out in zip(sizes[:-1], sizes[1:], strict=True):
+    for fan_in, fan_out in itertools.pairwise(sizes):
         key, sub = jax.random.split(key)
         weight = jax.random.normal(sub, (fan_in, fan_out)) * jnp.sqrt(2.0 / fan_in)
         params.append({"weight": weight, "bias": jnp.zeros(fan_out)})
