@@ -1,0 +1,108 @@
+"""Runs many programs under JAX, each in a process of its own, without importing JAX for each.
+
+A server process imports JAX once (no backend is started in it) and forks for every program.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import traceback
+from collections.abc import Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, cast
+
+from tests.judge.execute import Outcome, execute
+from tests.judge.fixtures import ROOT
+
+
+class ProgramCrashedError(Exception):
+    """A program ended its process, or could not be run at all: carries the text that says why."""
+
+
+class Pool:
+    """A few fork servers; ``outcome`` runs a program in a mode, once, and remembers what it did."""
+
+    def __init__(self, size: int | None = None) -> None:
+        self._executor = ThreadPoolExecutor(size or min(4, os.cpu_count() or 1))
+        self._local = threading.local()
+        self._servers: list[subprocess.Popen[str]] = []
+        self._known: dict[tuple[Path, str], Future[Outcome]] = {}
+
+    def submit(self, programs: Iterable[tuple[Path, str]]) -> None:
+        """Start on programs (main file and mode) that will be asked for."""
+        for key in programs:
+            if key not in self._known:
+                self._known[key] = self._executor.submit(self._ask, *key)
+
+    def outcome(self, main: Path, mode: str = "jit") -> Outcome:
+        """What the program does under JAX; raises :class:`ProgramCrashedError`."""
+        self.submit([(main, mode)])
+        return self._known[main, mode].result()
+
+    def close(self) -> None:
+        """End the servers."""
+        self._executor.shutdown(cancel_futures=True)
+        for server in self._servers:
+            server.communicate("")
+
+    def _ask(self, main: Path, mode: str) -> Outcome:
+        server = getattr(self._local, "server", None)
+        if server is None:
+            server = self._local.server = _start()
+            self._servers.append(server)
+        assert server.stdin is not None and server.stdout is not None
+        server.stdin.write(json.dumps([str(main), mode]) + "\n")
+        server.stdin.flush()
+        answer: dict[str, Any] = json.loads(server.stdout.readline() or '{"crashed": "the fork server died"}')
+        if "crashed" in answer:
+            raise ProgramCrashedError(f"{main} ({mode}): {answer['crashed']}")
+        return cast(Outcome, answer)
+
+
+def _start() -> subprocess.Popen[str]:
+    env = {**os.environ, "JAX_PLATFORMS": "cpu", "JAX_TRACEBACK_FILTERING": "off", "TF_CPP_MIN_LOG_LEVEL": "2"}
+    command = [sys.executable, "-m", "tests.judge.pool"]
+    return subprocess.Popen(command, cwd=ROOT, env=env, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+
+def _serve() -> None:
+    """Read ``[main, mode]`` lines from stdin, answer each with a line of JSON: the outcome, or ``crashed``."""
+    import jax
+    import jax.numpy
+    import jax.scipy.special
+
+    jax.config.update("jax_disable_most_optimizations", True)  # type: ignore[no-untyped-call]
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what programs write to the file descriptor itself must not mix with the answers
+    for line in sys.stdin:
+        main, mode = json.loads(line)
+        answers.write(_in_fork(Path(main), mode) + "\n")
+        answers.flush()
+
+
+def _in_fork(main: Path, mode: str) -> str:
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reader)
+        try:
+            answer: object = execute(main, mode)
+        except BaseException:
+            answer = {"crashed": traceback.format_exc()}
+        with os.fdopen(writer, "w") as out:
+            json.dump(answer, out)
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as results:
+        text = results.read()
+    _, status = os.waitpid(child, 0)
+    return text or json.dumps({"crashed": f"its process ended with status {status}"})
+
+
+if __name__ == "__main__":
+    _serve()
