@@ -43,7 +43,7 @@ def line_hash(line: str) -> str:
 
 
 class Fingerprints:
-    """Makes entries: ``line_of`` gives the text of the first row of a finding, ``root`` is what paths are relative to."""
+    """Makes entries. ``line_of`` gives the text of a finding's first row; paths are relative to ``root``."""
 
     def __init__(self, line_of: Callable[[Finding], str], root: Path) -> None:
         self._line_of = line_of

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
+from os.path import commonprefix
 from pathlib import Path
 from types import ModuleType
 
@@ -153,7 +154,9 @@ def _expand(selector: str) -> tuple[str, ...]:
 
 def _unknown(wanted: str, known: Sequence[str]) -> str:
     by_folded = {name.casefold(): name for name in known}
-    near = get_close_matches(wanted.casefold(), by_folded, n=1, cutoff=0.6)
+    near = get_close_matches(wanted.casefold(), by_folded, n=5, cutoff=0.6)
+    # Digits that trade places are as close as one that is wrong at the end; the family is what a user gets right.
+    near.sort(key=lambda name: len(commonprefix([name, wanted.casefold()])), reverse=True)
     hint = f"did you mean {by_folded[near[0]]!r}?" if near else "`jitlint rule --all` lists all codes"
     return f"unknown rule {wanted!r}; {hint}"
 

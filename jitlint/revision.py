@@ -40,13 +40,14 @@ def lay_out(repository: Path, revision: str, destination: Path) -> None:
 
 
 def renamed_since(repository: Path, revision: str) -> dict[str, str]:
-    """Present path by the path at ``revision``, of the files that were moved since. Raises RevisionError."""
+    """Of the files moved since ``revision``: the path now, by the path then. Raises RevisionError."""
     commit = _commit(repository, revision)
     fields = iter(_fields(_git(repository, "diff", "--name-status", "-z", "-M", commit, "--")))
     moved = {}
     for status in fields:
         if status.startswith("R"):
-            moved[next(fields)] = next(fields)
+            old = next(fields)
+            moved[old] = next(fields)
         else:
             next(fields)
     return moved
