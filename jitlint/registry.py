@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
-from os.path import commonprefix
+from itertools import takewhile
 from pathlib import Path
 from types import ModuleType
 
@@ -154,11 +154,16 @@ def _expand(selector: str) -> tuple[str, ...]:
 
 def _unknown(wanted: str, known: Sequence[str]) -> str:
     by_folded = {name.casefold(): name for name in known}
-    near = get_close_matches(wanted.casefold(), by_folded, n=5, cutoff=0.6)
-    # Digits that trade places are as close as one that is wrong at the end; the family is what a user gets right.
-    near.sort(key=lambda name: len(commonprefix([name, wanted.casefold()])), reverse=True)
+    folded = wanted.casefold()
+    near = get_close_matches(folded, by_folded, n=len(by_folded), cutoff=0.6)
+    # Digits that trade places count as close as one that is wrong; but the family is what a user gets right.
+    near.sort(key=lambda name: _shared_start(name, folded), reverse=True)
     hint = f"did you mean {by_folded[near[0]]!r}?" if near else "`jitlint rule --all` lists all codes"
     return f"unknown rule {wanted!r}; {hint}"
+
+
+def _shared_start(one: str, other: str) -> int:
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 def default_codes() -> frozenset[str]:

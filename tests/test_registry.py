@@ -19,9 +19,13 @@ def rule(code: str = "JIT150", name: str = "some-rule", **changes: Any) -> Rule:
         "severity": Severity.ERROR,
         "since": "0.1.0",
         "on": (int,),
-        "check": lambda e, c: iter(()),
+        "check": _silent,
     }
     return Rule(code=code, name=name, **{**fields, **changes})
+
+
+def _silent(event: object, ctx: object) -> Iterator[Report]:
+    yield from ()
 
 
 def module(name: str = "some_rule", doc: str | None = "What it finds.", **constants: object) -> ModuleType:
@@ -106,7 +110,7 @@ def test_the_more_precise_selector_wins(selectors: dict[str, tuple[str, ...]], e
 @pytest.mark.parametrize(
     ("selector", "hint"),
     [
-        ("JIT103", "did you mean 'JIT101'"),
+        ("JIT103", "did you mean 'JIT10[12]'"),
         ("jit1O1", "did you mean 'JIT101'"),
         ("AL", "did you mean 'ALL'"),
         ("E501", "jitlint rule --all"),
