@@ -1,0 +1,89 @@
+"""The generated pages are up to date, and the generator says so when they are not."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from jitlint import docs
+from jitlint.registry import known_codes
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """The part of a checkout that the generator reads and writes."""
+    shutil.copy(ROOT / "README.md", tmp_path)
+    shutil.copytree(ROOT / "docs", tmp_path / "docs")
+    assert CliRunner().invoke(docs.main, ["--root", str(tmp_path)]).exit_code == 0
+    return tmp_path
+
+
+def check(root: Path) -> tuple[int, str]:
+    result = CliRunner().invoke(docs.main, ["--check", "--root", str(root)])
+    return result.exit_code, result.output
+
+
+def test_the_pages_of_this_checkout_are_up_to_date() -> None:
+    assert check(ROOT) == (0, "")
+
+
+def test_every_code_has_a_page_and_a_place_in_the_tables(checkout: Path) -> None:
+    index = (checkout / "docs" / "rules" / "index.md").read_text("utf-8")
+    readme = (checkout / "README.md").read_text("utf-8")
+    for code in known_codes():
+        page = (checkout / "docs" / "rules" / f"{code}.md").read_text("utf-8")
+        assert f"# {code}: " in page
+        assert f"]({code}.md)" in index
+        assert f"](docs/rules/{code}.md)" in readme
+
+
+def test_what_is_out_of_date_is_named_and_left_alone(checkout: Path) -> None:
+    page = checkout / "docs" / "rules" / "JIT900.md"
+    page.write_text("old", "utf-8")
+    orphan = checkout / "docs" / "rules" / "JIT999.md"
+    orphan.write_text("gone", "utf-8")
+    code, output = check(checkout)
+    assert code == 1
+    assert "JIT900.md is out of date" in output
+    assert "JIT999.md belongs to no rule" in output
+    assert page.read_text("utf-8") == "old"
+    assert orphan.exists()
+
+
+def test_writing_repairs_it(checkout: Path) -> None:
+    (checkout / "docs" / "rules" / "JIT900.md").unlink()
+    (checkout / "docs" / "rules" / "JIT999.md").write_text("gone", "utf-8")
+    assert CliRunner().invoke(docs.main, ["--root", str(checkout)]).exit_code == 0
+    assert check(checkout) == (0, "")
+    assert not (checkout / "docs" / "rules" / "JIT999.md").exists()
+
+
+def test_a_readme_without_markers_is_refused(checkout: Path) -> None:
+    (checkout / "README.md").write_text("nothing", "utf-8")
+    with pytest.raises(ValueError, match=r"README\.md lacks the markers"):
+        docs.generated(checkout)
+
+
+@pytest.mark.parametrize("page", [*sorted((ROOT / "docs").rglob("*.md")), ROOT / "README.md"], ids=lambda p: p.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text("utf-8")):
+        if "://" not in target:
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_options_in_the_documents_exist() -> None:
+    from jitlint.cli.check_command import command
+
+    known = {name for param in command.params for name in param.opts} | {"--help", "--version", "--all"}
+    foreign = {"--outdir", "--strict", "--python"}
+    for page in [*(ROOT / "docs").glob("*.md"), ROOT / "README.md"]:
+        for line in page.read_text("utf-8").splitlines():
+            if "jitlint" in line:
+                for option in re.findall(r"(?<![\w-])--[a-z][a-z-]+", line):
+                    assert option in known | foreign, f"{page.name}: {option}"
