@@ -9,7 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from jitlint.project.notebook import Notebook
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +58,30 @@ class Module:
     index: ModuleIndex
     reported: bool = True
     """False for modules that are only read because a checked one imports them."""
+    encoding: str = "utf-8"
+    """The encoding of the file, to write it back with (``utf-8-sig`` where it begins with a byte order mark)."""
+    notebook: Notebook | None = None
+    """For a notebook, how rows of ``text`` map to its cells, and how to write a changed text back."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A file that could not be read or parsed: becomes JIT900."""
+    """A file (or one cell of a notebook) that could not be read or parsed: becomes JIT900."""
 
     path: Path
     display: str
     row: int
     column: int
     message: str
+    cell: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A path that was found and left alone, and why, for ``--verbose``."""
+
+    path: Path
+    reason: str
 
 
 class Project(Protocol):
@@ -73,7 +89,7 @@ class Project(Protocol):
 
     @property
     def modules(self) -> tuple[Module, ...]:
-        """Every module, sorted by display path."""
+        """The modules to report on, then those loaded so far because one imports them; each sorted by display path."""
         ...
 
     @property
@@ -81,10 +97,17 @@ class Project(Protocol):
         """Files that could not be read or parsed."""
         ...
 
+    @property
+    def skipped(self) -> tuple[Skipped, ...]:
+        """What was found under the given paths and left alone."""
+        ...
+
     def resolve(self, importer: Module, dotted: str, level: int = 0) -> Module | None:
         """The module that ``import dotted`` (with ``level`` leading dots) means in ``importer``, or None.
 
         ``dotted`` may be empty with ``level`` > 0 (``from . import x``). None says: not part of the project.
+        For ``from package import name`` ask for ``package``, and where that module does not bind ``name``, for
+        ``package.name``. A namespace package is a module with an empty text.
         """
         ...
 
