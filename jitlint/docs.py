@@ -1,11 +1,13 @@
 """Writes the pages of ``docs/`` that are made from the code, so that they cannot lie about it.
 
 ``python -m jitlint.docs`` writes them into the checkout, ``python -m jitlint.docs --check`` says which are out of date
-and exits 1. Made are one page a rule from its docstring, their index, and the rule table in the README.
+and exits 1. Made are one page a rule from its docstring, their index, the page of the configuration, and the rule table
+in the README.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +15,7 @@ from pathlib import Path
 import click
 
 from jitlint.api import Rule
+from jitlint.project.config import options
 from jitlint.registry import TOOL_CODES, ToolCode, all_rules, documentation
 
 FAMILIES = {
@@ -78,14 +81,36 @@ def _rules_index() -> str:
             [
                 _NOTICE,
                 "# Rules",
-                "*Error* raises while tracing; *warning* runs, but wrong or slow; *info* is worth knowing and off unless "
-                "selected. A *safe* fix keeps the meaning and is applied by `--fix`; an *unsafe* one may change it and "
+                "*Error* raises while tracing; *warning* runs, but wrong or slow; *info* is worth knowing and off "
+                "unless selected. A *safe* fix keeps the meaning and is applied by `--fix`; an *unsafe* one may change it and "
                 "needs `--unsafe-fixes`.",
                 rule_table(""),
             ]
         )
         + "\n"
     )
+
+
+def _configuration_page() -> str:
+    parts = [
+        _NOTICE,
+        "# Configuration",
+        "Settings stand in `jitlint.toml`, in `.jitlint.toml`, or in the table `[tool.jitlint]` of `pyproject.toml`. "
+        "For each file the nearest folder upward that has one decides; `extend` names another file to build on. On the "
+        "command line, `--config 'key = value'` sets any of them, `--config FILE` replaces the search, and "
+        "`--isolated` reads no file. `jitlint check --show-settings` shows what is in force.",
+        "An unknown key or a value of the wrong kind is an error. `jitlint config --schema` prints a JSON Schema for "
+        "editors.",
+    ]
+    for option in options():
+        default = "none" if option.default is None else f"`{json.dumps(option.default)}`"
+        example = option.example
+        if option.key.startswith("dynamic."):
+            example = f"[dynamic]\n{example}"
+        parts.append(
+            f"## {option.key}\n\n{option.doc}\n\nType: {option.type} · Default: {default}\n\n```toml\n{example}\n```"
+        )
+    return "\n\n".join(parts) + "\n"
 
 
 def _between_markers(text: str, inside: str, where: str) -> str:
@@ -104,6 +129,7 @@ def generated(root: Path) -> Mapping[Path, str]:
     rules: list[Rule | ToolCode] = [*all_rules(), *TOOL_CODES]
     readme = root / "README.md"
     return {
+        docs / "configuration.md": _configuration_page(),
         docs / "rules" / "index.md": _rules_index(),
         **{docs / "rules" / f"{rule.code}.md": f"{_NOTICE}\n\n{rule_page(rule)}" for rule in rules},
         readme: _between_markers(readme.read_text("utf-8"), rule_table("docs/rules/"), "README.md"),

@@ -24,7 +24,7 @@ from jitlint.api import Rule
 from jitlint.findings import Severity
 
 _CODE = re.compile(r"JIT\d{3}")
-_SELECTOR = re.compile(r"ALL|JIT\d{0,3}")
+_PREFIX = re.compile(r"JIT\d{0,3}", re.IGNORECASE)
 
 
 class RuleError(Exception):
@@ -120,7 +120,12 @@ def documentation(code: str) -> str:
 
 def known_codes() -> tuple[str, ...]:
     """Every code that a finding can carry: those of the rules and those of the tool."""
-    return tuple(sorted([*rule_modules(), *(tool.code for tool in TOOL_CODES)]))
+    return tuple(known_names())
+
+
+def known_names() -> dict[str, str]:
+    """The name of every code, in the order of codes."""
+    return dict(sorted((rule.code, rule.name) for rule in (*all_rules(), *TOOL_CODES)))
 
 
 def find_rule(name_or_code: str) -> Rule | ToolCode:
@@ -134,7 +139,7 @@ def find_rule(name_or_code: str) -> Rule | ToolCode:
 
 
 def expand_selectors(selectors: Iterable[str]) -> frozenset[str]:
-    """The codes that selectors mean: a code, a prefix such as ``JIT1``, or ``ALL``.
+    """The codes that selectors mean: a code, a prefix such as ``JIT1``, the name of a rule, or ``ALL``.
 
     Raises UnknownRuleError for a selector that means nothing, with the nearest code.
     """
@@ -142,13 +147,15 @@ def expand_selectors(selectors: Iterable[str]) -> frozenset[str]:
 
 
 def _expand(selector: str) -> tuple[str, ...]:
-    wanted = selector.strip().upper()
-    codes = known_codes()
-    if wanted == "ALL":
-        return codes
-    found = tuple(code for code in codes if code.startswith(wanted)) if _SELECTOR.fullmatch(wanted) else ()
+    wanted = selector.strip()
+    names = known_names()
+    if wanted.upper() == "ALL":
+        return tuple(names)
+    if wanted.lower() in names.values():
+        return tuple(code for code, name in names.items() if name == wanted.lower())
+    found = tuple(code for code in names if _PREFIX.fullmatch(wanted) and code.startswith(wanted.upper()))
     if not found:
-        raise UnknownRuleError(_unknown(selector.strip(), [*codes, "ALL"]))
+        raise UnknownRuleError(_unknown(wanted, [*names, *names.values(), "ALL"]))
     return found
 
 
@@ -191,10 +198,11 @@ def resolve_codes(
 
 
 def _by_precision(selectors: Iterable[str]) -> dict[str, int]:
-    """How precisely each code is named: the length of the longest selector that means it, 0 for ``ALL``."""
+    """How precisely each code is named: 0 by ``ALL``, else the length of the prefix; a name is exact."""
     precision: dict[str, int] = {}
     for selector in selectors:
-        rank = 0 if selector.strip().upper() == "ALL" else len(selector.strip())
+        wanted = selector.strip()
+        rank = 0 if wanted.upper() == "ALL" else len(wanted) if _PREFIX.fullmatch(wanted) else len("JIT101")
         for code in _expand(selector):
             precision[code] = max(rank, precision.get(code, -1))
     return precision

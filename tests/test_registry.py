@@ -92,6 +92,8 @@ def test_info_and_preview_are_off_by_default() -> None:
         ({"select": ("JIT1",)}, {"JIT101", "JIT102"}),
         ({"select": ("ALL",)}, {"JIT101", "JIT102", "JIT201", "JIT309", "JIT310"}),
         ({"select": ("jit101",)}, {"JIT101"}),
+        ({"select": ("two",)}, {"JIT102"}),
+        ({"select": ("two",), "ignore": ("JIT10",)}, {"JIT102"}),
         ({"select": ("JIT309",)}, {"JIT309"}),
         ({"extend_select": ("JIT310",)}, {"JIT101", "JIT102", "JIT201", "JIT310"}),
         ({"ignore": ("JIT1",)}, {"JIT201"}),

@@ -1,0 +1,1 @@
+"""Tests of the command line, each through ``main`` as a user calls it."""
