@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from jitlint.project.index import Unparsable, split_rows
+from jitlint.project.index import Unparsable, index_source, split_rows
 
 _SEPARATOR = re.compile(r"# %% cell (\d+)[\r\n]*\Z")
 
@@ -55,14 +55,18 @@ class Notebook:
             return (self.cells[0].number if self.cells else 1), 1
         return found.number, max(1, row - found.separator_row)
 
-    def without_cell(self, number: int) -> Notebook:
-        """The same notebook with every row of that cell commented out, for a cell that does not parse."""
-        return replace(
-            self,
-            cells=tuple(
-                replace(cell, text=_commented(cell.source)) if cell.number == number else cell for cell in self.cells
-            ),
-        )
+    def without_faulty_cells(self) -> tuple[Notebook, list[tuple[int, Unparsable]]]:
+        """The notebook with every row of the cells that do not parse commented out, and what is wrong with each."""
+        cells: list[Cell] = []
+        faults: list[tuple[int, Unparsable]] = []
+        for cell in self.cells:
+            try:
+                index_source(cell.text)
+            except Unparsable as fault:
+                faults.append((cell.number, fault))
+                cell = replace(cell, text=_commented(cell.source))
+            cells.append(cell)
+        return replace(self, cells=tuple(cells)), faults
 
     def rewritten(self, text: str) -> str:
         """The file for a module text that was edited; the same text gives the same file, byte for byte.
