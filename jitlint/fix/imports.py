@@ -44,12 +44,21 @@ def import_edits(filename: str, text: str, imports: Iterable[NewImport]) -> tupl
     new = add_imports(text, imports)
     if new == text:
         return ()
-    start = next((i for i, (a, b) in enumerate(zip(text, new, strict=False)) if a != b), min(len(text), len(new)))
-    shorter = min(len(text), len(new)) - start
-    tail = next((i for i in range(shorter) if text[-1 - i] != new[-1 - i]), shorter)
+    start, end, added = _difference(text, new)
     lines = Lines(text)
-    span = Span(*lines.position(start), *lines.position(len(text) - tail))
-    return (Edit(filename, span, new[start : len(new) - tail]),)
+    return (Edit(filename, Span(*lines.position(start), *lines.position(end)), added),)
+
+
+def _difference(old: str, new: str) -> tuple[int, int, str]:
+    """What of ``old`` is replaced by what: whole lines where lines were added, else as little as possible."""
+    same = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
+    for start in (old.rfind("\n", 0, same) + 1, same):
+        limit = min(len(old), len(new)) - start
+        tail = next((i for i in range(limit) if old[-1 - i] != new[-1 - i]), limit)
+        end = len(old) - tail
+        if start == end:
+            break
+    return start, end, new[start : len(new) - tail]
 
 
 def parse(text: str) -> ast.Module:

@@ -43,7 +43,7 @@ def record(finding: Finding, context: Context) -> dict[str, object]:
         "url": finding.url,
     }
     for name, value in sorted(finding.properties.items()):
-        fields.setdefault(name, _plain(value))
+        fields.setdefault(name, plain(value))
     return fields
 
 
@@ -69,14 +69,14 @@ def _position(row: int, column: int) -> dict[str, int]:
     return {"row": row, "column": column}
 
 
-def _plain(value: object) -> object:
+def plain(value: object) -> object:
     """The value as JSON can carry it."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     if isinstance(value, set | frozenset):
         return sorted(map(str, value))
     return str(value)

@@ -73,3 +73,15 @@ def _width(char: str) -> int:
     if unicodedata.combining(char):
         return 0
     return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def file_row(finding: Finding) -> int:
+    """The row in the file: for formats that know files only. A row of a cell is none of the notebook's file."""
+    return finding.span.row if finding.cell is None else 1
+
+
+def file_message(finding: Finding) -> str:
+    """The message for formats that know files only: in a notebook it begins with the place in its cell."""
+    if finding.cell is None:
+        return headline(finding)
+    return f"cell {finding.cell}:{finding.span.row}:{finding.span.column}: {headline(finding)}"
