@@ -122,6 +122,74 @@ def observe(sample: probing.Sample) -> dict[str, Any]:
     return row
 
 
+def observe_host(sample: probing.Sample) -> dict[str, Any]:
+    """The row of a function of numpy or the like, which is given numpy arrays and one tracer at a time."""
+    row: dict[str, Any] = {"params": parameters(sample.signature)}
+    if isinstance(sample.call, np.ufunc):
+        row["params"] = ["x", "/"] if sample.call.nin == 1 else ["x1", "x2", "/"]
+        row["params"] += ["out=", "*", "where=", "**kwargs"]
+    sample.base = {name: jax.tree.map(host, value) for name, value in sample.base.items()}
+    result = sample.run(sample.base)
+    if isinstance(result, (np.ndarray, np.generic)):
+        row["result"] = "host_array"
+        if result.ndim == 0:
+            row["shape"] = "scalar"
+    elif isinstance(result, tuple) and any(isinstance(item, np.ndarray) for item in result):
+        row["result"] = "static"
+        row["type"] = "tuple"
+    else:
+        row |= result_of(result)
+        if row["result"] == "list":
+            row |= {"result": "static", "type": "list"}
+    alone: dict[str, str] = {}
+    items: dict[str, str] = {}
+    for name, value in {**sample.base, **sample.optional}.items():
+        if isinstance(value, str) or callable(value):
+            continue
+        if probing.holds_arrays(value) and isinstance(value, (list, tuple)):
+            alone[name] = fate(probing.traced_outcome(sample, name, value, value, lambda tracers: tracers))
+            continue
+        for how, given, build in probing.probes(value):
+            outcome = fate(probing.traced_outcome(sample, name, value, given, build))
+            if how == "whole":
+                alone[name] = outcome
+            elif outcome != alone.get(name):
+                items[name] = outcome
+        if name in sample.base and isinstance(value, np.ndarray):
+            got = fate(probing.traced_outcome(sample, name, value, value, lambda tracer: [tracer, tracer]))
+            if got != alone[name]:
+                items[name] = got
+    data = [name for name in alone if probing.holds_arrays({**sample.base, **sample.optional}[name])]
+    lead = alone[data[0]] if data else next(iter(alone.values()), "")
+    if "works" in alone.values():
+        lead = "works"
+    elif "static" in alone.values():
+        lead = "static"
+    if lead:
+        row["on_traced"] = lead if lead in ("works", "static") else f"raises:{lead}"
+    errors = {name: fate for name, fate in alone.items() if fate != lead and fate not in ("works", "static")}
+    if errors:
+        row["concrete"] = errors
+        row["need"] = {name: need(name, {**sample.base, **sample.optional}[name]) for name in errors}
+    if data and data[0] in items:
+        row["on_traced_items"] = (lambda word: word if word in ("works", "static") else f"raises:{word}")(items.pop(data[0]))
+    if inner := {name: word for name, word in items.items() if name in errors}:
+        row["items"] = inner
+    return row
+
+
+def fate(outcome: probing.Outcome) -> str:
+    """What became of a traced argument: the error, ``works`` (the result is traced) or ``static`` (it is not)."""
+    if outcome.error:
+        return outcome.error
+    return "works" if any(isinstance(leaf, jax.Array) for leaf in jax.tree.leaves(outcome.result)) else "static"
+
+
+def host(value: Any) -> Any:
+    """A jax array as a numpy array, anything else as it is."""
+    return np.array(value) if isinstance(value, jax.Array) and not is_key(value) else value
+
+
 def lifting(sample: probing.Sample, traced: Mapping[str, Any]) -> list[str]:
     """The size parameters that let the call trace once they are given."""
     sizes = [n for n in SIZES if n in sample.optional and n not in traced and n not in sample.base]
@@ -396,7 +464,8 @@ def main() -> None:
                 if sample is None:
                     print(f"# {dotted}: no signature, or skipped\n")
                     continue
-                print(text(dotted.removeprefix(f"{library}."), observe(sample)))
+                look = observe if dotted.startswith("jax") else observe_host
+                print(text(dotted.removeprefix(f"{library}."), look(sample)))
             except Exception as error:
                 print(f"# {dotted}: {type(error).__name__}: {str(error)[:150]!r}\n")
 

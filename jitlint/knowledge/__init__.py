@@ -47,6 +47,7 @@ __all__ = [
 
 DATA = Path(__file__).parent / "data"
 _MOST_ALIASES = 8
+_KINDS = {"array": "jax.Array", "at": "jax.Array.at", "host_array": "numpy.ndarray"}
 
 
 class Knowledge:
@@ -103,10 +104,13 @@ class Knowledge:
         return None
 
     def attribute(self, kind: str, name: str) -> AttributeModel | MethodModel | None:
-        """The attribute or method ``name`` of a value of ``kind``: ``array`` (a jax array or tracer), ``at``
-        (``x.at[i]``), ``host_array`` (numpy), ``key``; None when nothing is known of it."""
+        """The attribute or method ``name`` of a value of ``kind``; None when nothing is known of it.
+
+        ``kind`` is the dotted name of a class (``logging.Logger``), or ``array`` (a jax array or tracer), ``at``
+        (``x.at[i]``), ``host_array`` (numpy).
+        """
         if (kind, name) not in self._members:
-            self._members[kind, name] = self._find_member(f"{kind}.{name}")
+            self._members[kind, name] = self._find_member(f"{_KINDS.get(kind, kind)}.{name}")
         return self._members[kind, name]
 
     def file(self, library: str) -> LibraryFile:
@@ -150,12 +154,12 @@ class Knowledge:
             return replace(file.default, name=dotted, documented=False)
         return None
 
-    def _find_member(self, name: str) -> AttributeModel | MethodModel | None:
-        for file in (*self._extra, *([self.file("array")] if "array" in self._paths else ())):
-            if file.has("attributes", name):
-                return file.attribute(name)
-            if file.has("methods", name):
-                return file.method(name)
+    def _find_member(self, dotted: str) -> AttributeModel | MethodModel | None:
+        for file, rest in self._candidates(dotted):
+            if file.has("attributes", rest):
+                return file.attribute(rest)
+            if file.has("methods", rest):
+                return file.method(rest)
         return None
 
 

@@ -69,7 +69,8 @@ class FunctionModel:
     """``array``, ``static``, ``host_array``, ``none``, ``unknown``, ``arg:NAME`` (that argument itself), ``tuple:N``
     (N arrays; without N as many as the data says), ``list`` (a list of arrays), ``each:NAME`` (an array for one argument
     in ``*NAME``, a list of arrays for more), ``tree:NAME`` (arrays in the structure of that argument), ``key``,
-    ``instance:CLASS`` (a new object of that class), ``function`` (a callable)."""
+    ``instance:CLASS`` (a new object of that class), ``function`` (a callable), ``operator`` (as a Python operator on the
+    same operands). Of a host function it is what arguments known while tracing give; see ``on_traced`` for the rest."""
     type: str | None = None
     """Of a static or host result: ``int``, ``float``, ``bool``, ``str``, ``tuple``, ``dtype``, …; of a ``tuple:N``
     result nothing."""
@@ -104,7 +105,8 @@ class FunctionModel:
     """The same for a list or tuple that holds traced values, where it differs."""
     truth: str | None = None
     """Which truth it asks for: ``value`` (of its argument), ``items`` (of each item of its argument),
-    ``comparisons`` (of comparisons between two or more items or arguments)."""
+    ``comparisons`` (of comparisons between two or more items or arguments), ``predicate`` (of what the function given
+    says of each item, of the item itself for None)."""
     effect: str | None = None
     """A host effect: print, log, clock, random, env, io, progress."""
     transform: str | None = None
@@ -163,8 +165,6 @@ class AttributeModel:
     shape: Term | None = None
     dtype: Term | None = None
     weak: Term | None = None
-    host: Term | None = None
-    """What a concrete jax array gives, where that differs from ``result``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,9 +176,6 @@ class MethodModel:
     """The class of the error for a traced receiver (the method exists on concrete ones)."""
     conversion: bool = False
     """Asks for the value itself, as ``int(x)`` would."""
-    host: Term | None = None
-    """What a concrete jax array gives, where that differs from ``call.result``."""
-    host_type: str | None = None
     like: str | None = None
     """The dotted function that it does the same as, with the receiver as first argument."""
 

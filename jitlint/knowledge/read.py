@@ -43,9 +43,9 @@ ERRORS = frozenset(
 EFFECTS = frozenset({"print", "log", "clock", "random", "env", "io", "progress"})
 NEEDS = frozenset({"shape", "axis", "size", "count", "index", "dtype", "flag", "order", "value"})
 KEYS = frozenset({"consumes", "derives", "makes"})
-TRUTHS = frozenset({"value", "items", "comparisons"})
+TRUTHS = frozenset({"value", "items", "comparisons", "predicate"})
 RESULTS = frozenset(
-    {"array", "static", "host_array", "none", "unknown", "arg", "tuple", "list", "tree", "key", "function", "instance", "each"}
+    {"array", "static", "host_array", "none", "unknown", "arg", "tuple", "list", "tree", "key", "function", "instance", "each", "operator"}
 )
 ON_TRACED = frozenset({"works", "raises", "static", "stores"})
 KINDS = frozenset(
@@ -163,9 +163,7 @@ class LibraryFile:
         """The row ``[attributes.name]``."""
         where = f"attributes.{name}"
         table = self.table("attributes", name)
-        self._only(
-            table, {"result", "type", "raises", "conversion", "shape", "dtype", "weak", "host"}, where
-        )
+        self._only(table, {"result", "type", "raises", "conversion", "shape", "dtype", "weak"}, where)
         return AttributeModel(
             name,
             self._result(table, where) or Term("unknown"),
@@ -175,20 +173,17 @@ class LibraryFile:
             self._term(table, "shape", where),
             self._term(table, "dtype", where),
             self._term(table, "weak", where),
-            self._result(table, where, "host"),
         )
 
     def method(self, name: str) -> MethodModel:
         """The row ``[methods.name]``."""
         where = f"methods.{name}"
         table = self.table("methods", name)
-        own = {key: table.pop(key) for key in ("raises", "conversion", "host", "host_type", "like") if key in table}
+        own = {key: table.pop(key) for key in ("raises", "conversion", "like") if key in table}
         return MethodModel(
             self._function(table, name, where, self.default),
             self._choice(own, "raises", ERRORS, where),
             self._flag(own, "conversion", where),
-            self._result(own, where, "host"),
-            self._optional(own, "host_type", where),
             self._optional(own, "like", where),
         )
 
@@ -292,13 +287,13 @@ class LibraryFile:
         self._parameters_exist((*unless, *of), known, where)
         return Dynamic(error, unless, of)
 
-    def _result(self, table: dict[str, Any], where: str, key: str = "result") -> Term | None:
-        word = self._term(table, key, where)
+    def _result(self, table: dict[str, Any], where: str) -> Term | None:
+        word = self._term(table, "result", where)
         if word is None:
             return None
         fits = word.op in RESULTS and (word.op != "tuple" or not word.args or word.arg.isdecimal())
         if not fits or (word.op in ("arg", "tree", "instance") and not word.args):
-            raise KnowledgeError(f"{self.path}: {where}: {key} = {str(word)!r} is not one of {_list(RESULTS)}")
+            raise KnowledgeError(f"{self.path}: {where}: result = {str(word)!r} is not one of {_list(RESULTS)}")
         return word
 
     def _mapping(

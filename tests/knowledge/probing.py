@@ -171,7 +171,9 @@ def sample(dotted: str) -> Sample | None:
     """A working call of ``dotted`` made from the sample data, or None when it has no signature or is skipped."""
     call = resolve(dotted)
     found = signature(call)
-    own = SAMPLES.get("functions", {}).get(dotted, {})
+    rows = SAMPLES["functions"]
+    twin = dotted.replace("numpy.", "jax.numpy.", 1) if dotted.startswith("numpy.") else ""
+    own = rows.get(dotted, rows.get(twin, {}))
     if found is None or own.get("skip"):
         return None
     base: dict[str, Any] = {}
