@@ -82,8 +82,8 @@ def _rules_index() -> str:
                 _NOTICE,
                 "# Rules",
                 "*Error* raises while tracing; *warning* runs, but wrong or slow; *info* is worth knowing and off "
-                "unless selected. A *safe* fix keeps the meaning and is applied by `--fix`; an *unsafe* one may change it and "
-                "needs `--unsafe-fixes`.",
+                "unless selected. A *safe* fix keeps the meaning and is applied by `--fix`; an *unsafe* one may change "
+                "it and needs `--unsafe-fixes`.",
                 rule_table(""),
             ]
         )

@@ -22,6 +22,7 @@ from types import ModuleType
 
 from jitlint.api import Rule
 from jitlint.findings import Severity
+from jitlint.project.config import Config
 
 _CODE = re.compile(r"JIT\d{3}")
 _PREFIX = re.compile(r"JIT\d{0,3}", re.IGNORECASE)
@@ -125,7 +126,8 @@ def known_codes() -> tuple[str, ...]:
 
 def known_names() -> dict[str, str]:
     """The name of every code, in the order of codes."""
-    return dict(sorted((rule.code, rule.name) for rule in (*all_rules(), *TOOL_CODES)))
+    everything: list[Rule | ToolCode] = [*all_rules(), *TOOL_CODES]
+    return dict(sorted((rule.code, rule.name) for rule in everything))
 
 
 def find_rule(name_or_code: str) -> Rule | ToolCode:
@@ -179,30 +181,49 @@ def default_codes() -> frozenset[str]:
     return frozenset(on | {tool.code for tool in TOOL_CODES})
 
 
-def resolve_codes(
-    select: Iterable[str] = (),
-    ignore: Iterable[str] = (),
-    extend_select: Iterable[str] = (),
-) -> frozenset[str]:
-    """The codes that are on.
+def closeness(selectors: Iterable[str]) -> dict[str, int]:
+    """How closely each code that the selectors mean is named: 0 by ``ALL``, else by the length of the prefix.
 
-    ``select`` replaces the default set when it has any entry, ``extend_select`` adds to either, ``ignore`` takes away.
-    The more precise selector wins: ``select JIT1, ignore JIT102`` is the family without that rule, and
-    ``select JIT102, ignore JIT1`` that rule alone; with equal precision ``ignore`` wins. Raises UnknownRuleError for a
-    selector that means nothing.
+    A name is as close as the whole code. Raises UnknownRuleError for a selector that means nothing.
     """
-    chosen, added, dropped = (_by_precision(selectors) for selectors in (select, extend_select, ignore))
-    base = {} if chosen else dict.fromkeys(default_codes(), 0)
-    wanted = {code: max(base.get(code, -1), chosen.get(code, -1), added.get(code, -1)) for code in known_codes()}
-    return frozenset(code for code, precision in wanted.items() if precision > dropped.get(code, -1))
-
-
-def _by_precision(selectors: Iterable[str]) -> dict[str, int]:
-    """How precisely each code is named: 0 by ``ALL``, else the length of the prefix; a name is exact."""
-    precision: dict[str, int] = {}
+    closest: dict[str, int] = {}
     for selector in selectors:
         wanted = selector.strip()
         rank = 0 if wanted.upper() == "ALL" else len(wanted) if _PREFIX.fullmatch(wanted) else len("JIT101")
         for code in _expand(selector):
-            precision[code] = max(rank, precision.get(code, -1))
-    return precision
+            closest[code] = max(rank, closest.get(code, -1))
+    return closest
+
+
+def selected_codes(config: Config) -> frozenset[str]:
+    """The codes that ``config`` turns on.
+
+    The selector that names a code most closely decides: ``select JIT1, ignore JIT102`` is the family without that
+    rule, ``select JIT102, ignore JIT1`` that rule alone; of equally close ones the one that ignores decides. Raises
+    UnknownRuleError for a selector that means nothing.
+    """
+    chosen = dict.fromkeys(default_codes(), 0) if config.select is None else closeness(config.select)
+    added = closeness(config.extend_select)
+    ignored = closeness((*config.ignore, *config.extend_ignore))
+    return frozenset(
+        code for code in known_codes() if max(chosen.get(code, -1), added.get(code, -1)) > ignored.get(code, -1)
+    )
+
+
+def fixable_codes(config: Config) -> frozenset[str]:
+    """The codes whose fixes ``config`` lets be applied. Raises UnknownRuleError for a selector that means nothing."""
+    allowed = closeness(("ALL",) if config.fixable is None else config.fixable)
+    denied = closeness(config.unfixable)
+    return frozenset(code for code, close in allowed.items() if close > denied.get(code, -1))
+
+
+def severities(config: Config) -> dict[str, Severity]:
+    """The severity of each code for which ``config`` sets one. Raises UnknownRuleError."""
+    by_closeness = sorted(config.severity.items(), key=lambda item: min(closeness([item[0]]).values()))
+    return {code: severity for selector, severity in by_closeness for code in expand_selectors([selector])}
+
+
+def select_rules(config: Config) -> tuple[Rule, ...]:
+    """The rules that ``config`` turns on, in the order of codes. Raises UnknownRuleError as :func:`selected_codes`."""
+    codes = selected_codes(config)
+    return tuple(rule for rule in all_rules() if rule.code in codes)

@@ -12,6 +12,7 @@ import pytest
 from jitlint import registry
 from jitlint.api import Report, Rule
 from jitlint.findings import Severity
+from jitlint.project.config import Config
 
 
 def rule(code: str = "JIT150", name: str = "some-rule", **changes: Any) -> Rule:
@@ -49,8 +50,8 @@ def five_rules(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "rule_modules", lambda: modules)
 
 
-def on(**selectors: tuple[str, ...]) -> set[str]:
-    return {code for code in registry.resolve_codes(**selectors) if not code.startswith("JIT9")}
+def on(**selectors: Any) -> set[str]:
+    return {code for code in registry.selected_codes(Config(**selectors)) if not code.startswith("JIT9")}
 
 
 def test_rules_are_loaded_once_and_never_from_the_checkout_top() -> None:
@@ -91,8 +92,8 @@ def test_info_and_preview_are_off_by_default() -> None:
     [
         ({"select": ("JIT1",)}, {"JIT101", "JIT102"}),
         ({"select": ("ALL",)}, {"JIT101", "JIT102", "JIT201", "JIT309", "JIT310"}),
-        ({"select": ("jit101",)}, {"JIT101"}),
         ({"select": ("two",)}, {"JIT102"}),
+        ({"select": ()}, set()),
         ({"select": ("two",), "ignore": ("JIT10",)}, {"JIT102"}),
         ({"select": ("JIT309",)}, {"JIT309"}),
         ({"extend_select": ("JIT310",)}, {"JIT101", "JIT102", "JIT201", "JIT310"}),
@@ -102,9 +103,10 @@ def test_info_and_preview_are_off_by_default() -> None:
         ({"select": ("JIT102",), "ignore": ("JIT102",)}, set()),
         ({"select": ("ALL",), "ignore": ("ALL",)}, set()),
         ({"ignore": ("ALL",), "extend_select": ("JIT201",)}, {"JIT201"}),
+        ({"extend_ignore": ("one",)}, {"JIT102", "JIT201"}),
     ],
 )
-def test_the_more_precise_selector_wins(selectors: dict[str, tuple[str, ...]], expected: set[str]) -> None:
+def test_the_more_precise_selector_wins(selectors: dict[str, Any], expected: set[str]) -> None:
     assert on(**selectors) == expected
 
 
@@ -131,3 +133,24 @@ def test_a_rule_is_found_by_code_or_name() -> None:
     assert registry.find_rule("JIT900").name == "unreadable-file"
     with pytest.raises(registry.UnknownRuleError, match="'three'"):
         registry.find_rule("thre")
+
+
+@pytest.mark.usefixtures("five_rules")
+def test_the_closest_severity_and_fixability_win() -> None:
+    config = Config(
+        severity={"JIT101": Severity.INFO, "ALL": Severity.ERROR, "JIT1": Severity.WARNING},
+        fixable=("JIT1",),
+        unfixable=("two",),
+    )
+    chosen = registry.severities(config)
+    assert (chosen["JIT101"], chosen["JIT102"], chosen["JIT201"]) == (Severity.INFO, Severity.WARNING, Severity.ERROR)
+    assert registry.fixable_codes(config) == {"JIT101"}
+
+
+@pytest.mark.usefixtures("five_rules")
+def test_rules_are_selected_in_the_order_of_codes() -> None:
+    assert [rule.code for rule in registry.select_rules(Config(select=("JIT2", "JIT1")))] == [
+        "JIT101",
+        "JIT102",
+        "JIT201",
+    ]

@@ -1,0 +1,205 @@
+"""The pipeline from paths to findings.
+
+Files are read into a project, the engine analyses it, ignore comments and settings take out what the user does not
+want, and what is left is sorted. The findings of an :class:`Analysis` have the places of module texts, as repairs need
+them; :meth:`Analysis.located` gives them as users see them, by notebook cell.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+
+from jitlint.api import Rule
+from jitlint.findings import Edit, Finding, Severity, Span, Step
+from jitlint.project.config import Config, ConfigResolver
+from jitlint.project.index import split_rows
+from jitlint.project.model import Module, Project, Skipped, Unreadable
+from jitlint.project.modules import SourceProject
+from jitlint.registry import all_rules
+from jitlint.settings import Selection, SettingsByFile
+
+Engine = Callable[[Project, Config, Sequence[Rule]], Sequence[Finding]]
+
+
+@dataclass(frozen=True, slots=True)
+class InternalError:
+    """A fault of jitlint itself: while analysing what, what it said, and the traceback for a bug report."""
+
+    where: str
+    message: str
+    details: str
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What one run over a project found, before anything is shown or repaired."""
+
+    modules: tuple[Module, ...]
+    """The modules that were checked, without those only read for their definitions."""
+    findings: tuple[Finding, ...]
+    """Sorted; places are those of the module texts."""
+    codes: frozenset[str]
+    """The codes that were on anywhere."""
+    internal_errors: tuple[InternalError, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    jitted_functions: int | None = None
+    others: tuple[Module, ...] = field(default=(), repr=False)
+    """The modules that were only read for their definitions."""
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Module]:
+        """Every module by the filename that findings carry."""
+        return {module.display: module for module in (*self.others, *self.modules)}
+
+    @cached_property
+    def files(self) -> frozenset[str]:
+        """The filenames that were checked."""
+        return frozenset(module.display for module in self.modules)
+
+    def text(self, filename: str) -> str | None:
+        """The text that places in findings refer to, or None for a file that was not read."""
+        module = self.by_name.get(filename)
+        return None if module is None else module.text
+
+    def line(self, finding: Finding) -> str:
+        """The text of the first row of a finding, without its line end; empty where there is none."""
+        text = self.text(finding.filename)
+        rows = [] if text is None else split_rows(text)
+        return rows[finding.span.row - 1].rstrip("\r\n") if finding.span.row <= len(rows) else ""
+
+    def located(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
+        """``findings`` as users see them: places in notebooks are by cell, and texts are named by cell."""
+        if all(module.notebook is None for module in self.by_name.values()):
+            return tuple(findings)
+        return tuple(_by_cell(finding, self.by_name) for finding in findings)
+
+    def shown_text(self, name: str) -> str | None:
+        """The text of a file, or of a notebook cell by its name such as ``nb.ipynb:cell 2``; None if there is none."""
+        filename, _, number = name.rpartition(":cell ")
+        module = self.by_name.get(filename)
+        if module is None or module.notebook is None:
+            return self.text(name)
+        return next((cell.text for cell in module.notebook.cells if str(cell.number) == number), None)
+
+
+def analyse(
+    project: SourceProject,
+    resolver: ConfigResolver,
+    selection: Selection = Selection(),  # noqa: B008 - frozen
+    engine: Engine | None = None,
+) -> Analysis:
+    """Run the rules over a project and keep what its configuration and its ignore comments leave.
+
+    ``engine`` stands in for ``jitlint.semantics.analyse``. A fault in the analysis of one module becomes an internal
+    error and loses nothing of the others. Raises UnknownRuleError, ConfigError.
+    """
+    if engine is None:
+        from jitlint import semantics
+
+        engine = semantics.analyse
+    settings = SettingsByFile(resolver, selection)
+    of_run = settings.of_directory(Path.cwd())
+    checked = {module.display: module for module in project.modules if module.reported}
+    codes = of_run.codes.union(*(settings.of(module.path).codes for module in checked.values()))
+    rules = [rule for rule in all_rules() if rule.code in codes]
+    raw, errors = _run(engine, project, of_run.config, rules, tuple(checked.values()))
+    findings: list[Finding] = []
+    for module in checked.values():
+        mine = settings.of(module.path)
+        on = mine.codes_in(module.path)
+        found = [finding for finding in raw if finding.filename == module.display and finding.code in on]
+        findings += filter(mine.wants, map(mine.adjusted, found))
+    for fault in project.unreadable:
+        mine = settings.of(fault.path)
+        finding = mine.adjusted(_unreadable(fault))
+        if finding.code in mine.codes_in(fault.path) and mine.wants(finding):
+            findings.append(finding)
+    return Analysis(
+        modules=tuple(checked.values()),
+        findings=tuple(sorted(findings, key=lambda finding: finding.sort_key)),
+        codes=codes,
+        internal_errors=tuple(errors),
+        skipped=project.skipped,
+        others=tuple(module for module in project.modules if not module.reported),
+    )
+
+
+def _run(
+    engine: Engine, project: SourceProject, config: Config, rules: Sequence[Rule], checked: Sequence[Module]
+) -> tuple[list[Finding], list[InternalError]]:
+    """What the engine finds; where it fails, what it finds module by module, and in which of them it failed."""
+    try:
+        return list(engine(project, config, rules)), []
+    except Exception as error:
+        whole = _internal_error("the project", error)
+    findings: list[Finding] = []
+    errors: list[InternalError] = []
+    for module in checked:
+        try:
+            findings += engine(_Alone(project, module), config, rules)
+        except Exception as error:
+            errors.append(_internal_error(module.display, error))
+    return findings, errors or [whole]
+
+
+def _internal_error(where: str, error: Exception) -> InternalError:
+    said = str(error).partition("\n")[0]
+    return InternalError(where, f"{type(error).__name__}: {said}", traceback.format_exc())
+
+
+@dataclass(frozen=True, slots=True)
+class _Alone:
+    """A project as it is, of which only one module is analysed for its own sake."""
+
+    project: SourceProject
+    module: Module
+    unreadable: tuple[Unreadable, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+
+    @property
+    def modules(self) -> tuple[Module, ...]:
+        return (self.module,)
+
+    def resolve(self, importer: Module, dotted: str, level: int = 0) -> Module | None:
+        return self.project.resolve(importer, dotted, level)
+
+
+def _unreadable(fault: Unreadable) -> Finding:
+    """JIT900 for a file, or a notebook cell, that could not be read or parsed."""
+    span = Span(fault.row, fault.column, fault.row, fault.column + 1)
+    return Finding("JIT900", "unreadable-file", fault.message, fault.display, span, Severity.ERROR, cell=fault.cell)
+
+
+def _by_cell(finding: Finding, modules: Mapping[str, Module]) -> Finding:
+    """``finding`` with its places, those of its steps and those of its fix moved into notebook cells."""
+
+    def move(filename: str, row: int) -> tuple[str, int, int | None]:
+        """The name of the text that the row is in, the row there, and the number of the cell."""
+        module = modules.get(filename)
+        if module is None or module.notebook is None:
+            return filename, row, None
+        cell, inner = module.notebook.locate(row)
+        return f"{filename}:cell {cell}", inner, cell
+
+    def step(old: Step) -> Step:
+        name, row, _ = move(old.filename, old.row)
+        return replace(old, filename=name, row=row)
+
+    def edit(old: Edit) -> Edit:
+        name, row, _ = move(old.filename, old.span.row)
+        return Edit(name, _moved(old.span, row), old.text)
+
+    trace = tuple(step(old) for old in finding.trace)
+    fix = finding.fix and replace(finding.fix, edits=tuple(edit(old) for old in finding.fix.edits))
+    if finding.cell is not None:
+        return replace(finding, trace=trace, fix=fix)
+    _, row, cell = move(finding.filename, finding.span.row)
+    return replace(finding, trace=trace, fix=fix, cell=cell, span=_moved(finding.span, row))
+
+
+def _moved(span: Span, row: int) -> Span:
+    return Span(row, span.column, row + span.end_row - span.row, span.end_column)
