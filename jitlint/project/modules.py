@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from jitlint.project.config import Config, ConfigResolver
@@ -43,10 +45,24 @@ def load_project(
     Files that cannot be read or parsed are in ``unreadable``. Raises ``ConfigError`` only.
     """
     project = SourceProject(config, overlay or {}, indexer)
-    project.add_discovered(discover(paths, config))
-    if stdin is not None:
-        project.add_stdin(*stdin)
+    with _collector_paused():
+        project.add_discovered(discover(paths, config))
+        if stdin is not None:
+            project.add_stdin(*stdin)
     return project
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """Syntax trees have no cycles; looking for some costs a quarter of the time that indexing takes."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 class SourceProject:
