@@ -18,7 +18,7 @@ import difflib
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from jitlint.findings import Edit, Finding, Span
 from jitlint.project.comments import Comment, Scan, scan_comments
@@ -78,15 +78,12 @@ class Suppressions:
     _covers: tuple[_Cover, ...] = ()
     _faults: tuple[Unused, ...] = ()
     _rows: tuple[str, ...] = ()
-    _filename: str = ""
     _used: set[tuple[int, str]] = field(default_factory=set)
 
     @classmethod
-    def of(cls, text: str, filename: str = "") -> Suppressions:
-        """The ignore comments in ``text``; ``filename`` is what edits name. Never fails, whatever the text."""
-        if _GATE.search(text) is None:
-            return cls()
-        return _Reader(scan_comments(text), filename).read()
+    def of(cls, text: str) -> Suppressions:
+        """The ignore comments in ``text``. Never fails, whatever the text."""
+        return cls() if _GATE.search(text) is None else _Reader(scan_comments(text)).read()
 
     def covers(self, finding: Finding) -> bool:
         """Whether a comment covers ``finding``, whose row is one of this text; marks the comments that do as used."""
@@ -97,8 +94,8 @@ class Suppressions:
                 covered = True
         return covered
 
-    def unused(self, active: Collection[str], known: Collection[str] = ()) -> list[Unused]:
-        """The comments and codes that have covered nothing, in order of place.
+    def unused(self, active: Collection[str], known: Collection[str] = (), *, filename: str = "") -> list[Unused]:
+        """The comments and codes that have covered nothing, in order of place; ``filename`` is what edits name.
 
         ``active`` are the codes and names of the rules that ran: what names another rule may be needed in another run.
         A bare ``# noqa`` is meant for other linters too, and is never unused. Where ``known`` holds the codes and
@@ -115,7 +112,10 @@ class Suppressions:
             elif code == EVERY_RULE or _canonical(code) in active:
                 idle[number].append(code)
         found += [self._idle(self.ignores[number], codes) for number, codes in idle.items()]
-        return sorted(found, key=lambda unused: (unused.span, unused.message))
+        found.sort(key=lambda unused: (unused.span, unused.message))
+        return [
+            replace(unused, edit=replace(unused.edit, filename=filename)) if unused.edit else unused for unused in found
+        ]
 
     def _idle(self, ignore: Ignore, codes: list[str]) -> Unused:
         what = f"`{ignore.directive}`" if ignore.directive != "noqa" else "`noqa`"
@@ -124,7 +124,7 @@ class Suppressions:
             message += "; for the row below, write `ignore-next-line`"
         kept = tuple(code for code in ignore.codes if code not in codes)
         edit = _replace_codes(ignore, kept, self._rows) if kept else _remove(ignore, self._rows)
-        return Unused(ignore.span, message, Edit(self._filename, *edit))
+        return Unused(ignore.span, message, Edit("", *edit))
 
 
 def add_ignores(text: str, findings: Iterable[Finding], *, filename: str = "", reason: str = "") -> list[Edit]:
@@ -134,9 +134,7 @@ def add_ignores(text: str, findings: Iterable[Finding], *, filename: str = "", r
     end of the statement. Codes join an ``ignore`` that is already on the row.
     """
     scan = scan_comments(text)
-    present = {
-        ignore.span.row: ignore for ignore in _Reader(scan, filename).read().ignores if ignore.directive == "ignore"
-    }
+    present = {ignore.span.row: ignore for ignore in _Reader(scan).read().ignores if ignore.directive == "ignore"}
     codes: defaultdict[int, set[str]] = defaultdict(set)
     for finding in findings:
         codes[_row_for_comment(scan, finding.span.row)].add(finding.code)
@@ -164,9 +162,8 @@ def _row_for_comment(scan: Scan, row: int) -> int:
 class _Reader:
     """Makes the ignores of one scan."""
 
-    def __init__(self, scan: Scan, filename: str) -> None:
+    def __init__(self, scan: Scan) -> None:
         self._scan = scan
-        self._filename = filename
         self._ignores: list[Ignore] = []
         self._covers: list[_Cover] = []
         self._faults: list[Unused] = []
@@ -181,7 +178,7 @@ class _Reader:
                 self._noqa(comment, match)
         self._covers += self._open
         rows = tuple(self._scan.rows)
-        return Suppressions(tuple(self._ignores), tuple(self._covers), tuple(self._faults), rows, self._filename)
+        return Suppressions(tuple(self._ignores), tuple(self._covers), tuple(self._faults), rows)
 
     def _ours(self, comment: Comment, match: re.Match[str]) -> None:
         directive = match["directive"].lower()
@@ -256,7 +253,7 @@ class _Reader:
         codes = ignore.codes or tuple({cover.code for cover in self._open})
         closed = [cover for cover in self._open if cover.code in codes and cover.last_row >= row]
         if not closed:
-            edit = Edit(self._filename, *_remove(ignore, self._scan.rows))
+            edit = Edit("", *_remove(ignore, self._scan.rows))
             self._faults.append(Unused(ignore.span, "`enable` without a `disable` before it", edit))
             return
         for cover in closed:
