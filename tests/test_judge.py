@@ -19,7 +19,7 @@ HEAD = "import jax\nimport jax.numpy as jnp\n"
 
 @pytest.fixture(scope="module")
 def pool() -> Iterator[Pool]:
-    pool = Pool(1)
+    pool = Pool()
     yield pool
     pool.close()
 

@@ -13,6 +13,7 @@ import collections
 import contextlib
 import functools
 import io
+import os
 import sys
 import traceback
 import types
@@ -61,16 +62,10 @@ def execute(main: Path, mode: str = "jit") -> Outcome:
     counts: collections.Counter[str] = collections.Counter()
     jitted: set[str] = set()
     revealed: dict[str, list[Any]] = {}
-    module = types.ModuleType("__main__")
-    module.__file__ = str(main)
-    sys.modules["__main__"] = module
-    sys.path.insert(0, str(folder))
-    sys.argv = [str(main)]
-    sys.dont_write_bytecode = True
     builtins.reveal = functools.partial(_reveal, revealed, own)  # type: ignore[attr-defined]
     statements = []
     with contextlib.ExitStack() as stack:
-        stack.enter_context(contextlib.chdir(folder))
+        module = stack.enter_context(_script(main))
         if mode == "nojit":
             stack.enter_context(jax.disable_jit())
         elif mode == "leaks":
@@ -82,6 +77,29 @@ def execute(main: Path, mode: str = "jit") -> Outcome:
             code = compile(ast.Module([node], []), str(main), "exec", flags=flags, dont_inherit=True)
             statements.append(_run(node, code, module.__dict__, counts, own))
     return Outcome(statements=statements, traces=dict(counts), jitted=sorted(jitted), revealed=revealed)
+
+
+@contextlib.contextmanager
+def _script(main: Path) -> Iterator[types.ModuleType]:
+    """A fresh ``__main__`` with path, working folder and arguments as for a script; all put back at the end."""
+    module = types.ModuleType("__main__")
+    module.__file__ = str(main)
+    modules, path, argv, environ = dict(sys.modules), list(sys.path), sys.argv, dict(os.environ)
+    sys.modules["__main__"] = module
+    sys.path.insert(0, str(main.parent))
+    sys.argv = [str(main)]
+    sys.dont_write_bytecode = True
+    try:
+        with contextlib.chdir(main.parent):
+            yield module
+    finally:
+        sys.path[:], sys.argv = path, argv
+        os.environ.clear()
+        os.environ.update(environ)
+        for name, loaded in list(sys.modules.items()):
+            if name not in modules and main.parent in Path(getattr(loaded, "__file__", None) or "/").parents:
+                del sys.modules[name]
+        sys.modules["__main__"] = modules["__main__"]
 
 
 def _run(

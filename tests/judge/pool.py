@@ -1,6 +1,7 @@
 """Runs many programs under JAX, each in a process of its own, without importing JAX for each.
 
-A server process imports JAX once (no backend is started in it) and forks for every program.
+A server process imports JAX once (no backend is started in it) and forks for every program. Programs without jit
+(mode ``nojit``) have no caches of their own to protect: one process runs them all, and shares the compiled operations.
 """
 
 from __future__ import annotations
@@ -25,10 +26,11 @@ class ProgramCrashedError(Exception):
 
 
 class Pool:
-    """A few fork servers; ``outcome`` runs a program in a mode, once, and remembers what it did."""
+    """A few servers; ``outcome`` runs a program in a mode, once, and remembers what it did."""
 
-    def __init__(self, size: int | None = None) -> None:
-        self._executor = ThreadPoolExecutor(size or min(4, os.cpu_count() or 1))
+    def __init__(self) -> None:
+        self._forking = ThreadPoolExecutor(max(1, min(4, os.cpu_count() or 1) - 1))
+        self._sharing = ThreadPoolExecutor(1)
         self._local = threading.local()
         self._servers: list[subprocess.Popen[str]] = []
         self._known: dict[tuple[Path, str], Future[Outcome]] = {}
@@ -37,7 +39,8 @@ class Pool:
         """Start on programs (main file and mode) that will be asked for."""
         for key in programs:
             if key not in self._known:
-                self._known[key] = self._executor.submit(self._ask, *key)
+                executor = self._sharing if key[1] == "nojit" else self._forking
+                self._known[key] = executor.submit(self._ask, *key)
 
     def outcome(self, main: Path, mode: str = "jit") -> Outcome:
         """What the program does under JAX; raises :class:`ProgramCrashedError`."""
@@ -46,7 +49,8 @@ class Pool:
 
     def close(self) -> None:
         """End the servers."""
-        self._executor.shutdown(cancel_futures=True)
+        self._forking.shutdown(cancel_futures=True)
+        self._sharing.shutdown(cancel_futures=True)
         for server in self._servers:
             server.communicate("")
 
@@ -81,8 +85,16 @@ def _serve() -> None:
     os.dup2(2, 1)  # what programs write to the file descriptor itself must not mix with the answers
     for line in sys.stdin:
         main, mode = json.loads(line)
-        answers.write(_in_fork(Path(main), mode) + "\n")
+        run = _here if mode == "nojit" else _in_fork
+        answers.write(run(Path(main), mode) + "\n")
         answers.flush()
+
+
+def _here(main: Path, mode: str) -> str:
+    try:
+        return json.dumps(execute(main, mode))
+    except BaseException:
+        return json.dumps({"crashed": traceback.format_exc()})
 
 
 def _in_fork(main: Path, mode: str) -> str:
@@ -90,12 +102,8 @@ def _in_fork(main: Path, mode: str) -> str:
     child = os.fork()
     if child == 0:
         os.close(reader)
-        try:
-            answer: object = execute(main, mode)
-        except BaseException:
-            answer = {"crashed": traceback.format_exc()}
         with os.fdopen(writer, "w") as out:
-            json.dump(answer, out)
+            out.write(_here(main, mode))
         os._exit(0)
     os.close(writer)
     with os.fdopen(reader) as results:

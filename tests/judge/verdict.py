@@ -18,10 +18,10 @@ _ARRAY = re.compile(r"[Aa]rray\(([^()]*),dtype=\w+\)")
 
 
 def modes(fixture: Fixture) -> tuple[str, ...]:
-    """The modes in which the fixture has to be run."""
-    if any(marks.leaks for marks in marks_of(fixture).values()):
-        return ("jit", "nojit", "leaks")
-    return ("jit", "nojit")
+    """The modes in which the fixture has to be run: ``nojit`` only if it prints anything to compare."""
+    prints = any("print(" in path.read_text(encoding="utf-8") for path in fixture.files)
+    leaks = any(marks.leaks for marks in marks_of(fixture).values())
+    return ("jit", *(["nojit"] if prints else []), *(["leaks"] if leaks else []))
 
 
 def marks_of(fixture: Fixture) -> dict[str, Marks]:
@@ -36,15 +36,17 @@ def marks_of(fixture: Fixture) -> dict[str, Marks]:
 def complaints(fixture: Fixture, pool: Pool) -> list[str]:
     """Everything in which JAX disagrees with the marks, a line each."""
     marks = marks_of(fixture)
-    jit, plain = pool.outcome(fixture.main), pool.outcome(fixture.main, "nojit")
+    of_main = marks[fixture.main.name]
+    jit = pool.outcome(fixture.main)
+    plain = pool.outcome(fixture.main, "nojit") if "nojit" in modes(fixture) else jit
     found = [
         *_raises(marks, jit, fixture.is_good),
         *_traces(marks, jit, fixture),
-        *_wrong(marks[fixture.main.name], jit, plain),
+        *_wrong(of_main, jit, plain),
         *_reveals(marks, jit),
     ]
     if "leaks" in modes(fixture):
-        found += _leaks(marks[fixture.main.name], pool.outcome(fixture.main, "leaks"))
+        found += _leaks(of_main, pool.outcome(fixture.main, "leaks"))
     return found
 
 
