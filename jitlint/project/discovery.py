@@ -55,17 +55,6 @@ def is_excluded(path: Path, config: Config) -> bool:
     return any(_excluded(part, excludes) for part in (path, *path.parents) if part != part.parent)
 
 
-def ignored_selectors(path: Path, config: Config) -> tuple[str, ...]:
-    """What ``per-file-ignores`` of ``config`` leaves out in the file at the absolute ``path``, as selectors."""
-    left_out: list[str] = []
-    for glob, selectors in config.per_file_ignores:
-        inverted = glob.pattern.startswith("!")
-        globs = _globset((Glob(glob.pattern.removeprefix("!"), glob.base),))
-        if any(globs.matches(part) for part in (path, *path.parents)) is not inverted:
-            left_out += selectors
-    return tuple(left_out)
-
-
 def absolute_path(path: Path | str) -> Path:
     """``path`` from the root of the file system, without ``..``, links kept."""
     return Path(os.path.abspath(path))  # noqa: PTH100 - `Path.resolve` would follow links

@@ -147,10 +147,9 @@ class SourceProject:
 
     def _read_notebook(self, path: Path, display: str, document: str, overlaid: str | None) -> tuple[Notebook, str]:
         """The notebook and its module text, without cells that do not parse, which are reported."""
-        notebook = parse_notebook(document)
+        notebook, faults = parse_notebook(document).without_faulty_cells()
         if overlaid is not None:
-            notebook = parse_notebook(notebook.rewritten(overlaid))
-        notebook, faults = notebook.without_faulty_cells()
+            notebook, faults = parse_notebook(notebook.rewritten(overlaid)).without_faulty_cells()
         for number, fault in faults:
             self._unreadable.append(Unreadable(path, display, fault.row, fault.column, fault.message, number))
         return notebook, notebook.text

@@ -58,11 +58,3 @@ def decode_source(data: bytes) -> Source:
         raise Unparsable(row, column, fault) from None
     except LookupError as error:
         raise Unparsable(1, 1, str(error)) from None
-
-
-def encode_source(text: str, encoding: str) -> bytes:
-    """The bytes to write for ``text``, the reverse of :func:`decode_source`.
-
-    Raises ``UnicodeEncodeError`` when ``text`` holds a character that ``encoding`` cannot express.
-    """
-    return text.encode(encoding)
