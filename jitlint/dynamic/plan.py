@@ -1,0 +1,167 @@
+"""What to trace, and with which arguments.
+
+For each jitted function the best source that knows all its arguments wins: a signature of the configuration, the call
+sites that static analysis followed, the annotations and defaults. Where these leave an array's rank or dtype open, the
+function is *probed*: traced with each of several guesses, and only what all of them agree on counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from jitlint.dynamic.annotations import Dimensions, Guess, from_annotation
+from jitlint.dynamic.signature import Node, SignatureError, parse_signature
+from jitlint.dynamic.targets import LOCAL, Parameter, Target
+
+PROBES = tuple((rank, dtype) for dtype in ("float32", "int32") for rank in range(4))
+MAX_CALL_SITES = 24
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedArgument:
+    """An argument of a call: ``node`` is None where static analysis does not know it."""
+
+    node: Node | None
+    what: str = ""
+    """How it is written, for messages."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallSite:
+    """A call of a jitted function somewhere in the project, as static analysis followed it."""
+
+    path: str
+    row: int
+    args: tuple[PlannedArgument, ...] = ()
+    kwargs: Mapping[str, PlannedArgument] = field(default_factory=dict)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every argument is known."""
+        return all(a.node is not None for a in (*self.args, *self.kwargs.values()))
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One trace to make: ``source`` is ``signature``, ``call site``, ``annotations`` or ``probe``."""
+
+    id: str
+    target: Target
+    source: str
+    args: tuple[Node, ...]
+    kwargs: Mapping[str, Node]
+    row: int = 0
+    """The row of the call site."""
+    leaks: bool = False
+
+    def encode(self) -> dict[str, Any]:
+        """As the worker reads it."""
+        encoded: dict[str, Any] = {"id": self.id, "function": self.target.reach}
+        return encoded | {"args": list(self.args), "kwargs": dict(self.kwargs), "leaks": self.leaks}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The jobs for one function; without any, ``reason`` says why."""
+
+    target: Target
+    jobs: tuple[Job, ...] = ()
+    reason: str = ""
+
+
+def plan_target(
+    target: Target,
+    module: str,
+    signatures: Mapping[str, Sequence[str]],
+    call_sites: Sequence[CallSite] = (),
+    *,
+    leaks: bool = False,
+) -> Plan:
+    """How to trace one jitted function of ``module``; with ``leaks``, also look for tracers that escape."""
+    if not target.reach:
+        return Plan(target, reason=LOCAL)
+    named = f"{module}.{target.qualname}"
+    for name in (named, f"{module}.{target.reach}", target.qualname):
+        if name in signatures:
+            return _from_signature(target, named, signatures[name], leaks)
+    jobs = [*_from_call_sites(target, named, call_sites)]
+    if jobs:
+        return Plan(target, _with_leaks(jobs, leaks))
+    return _from_annotations(target, named, leaks)
+
+
+def _with_leaks(jobs: Sequence[Job], leaks: bool) -> tuple[Job, ...]:
+    """The jobs, and the first once more under ``jax.checking_leaks``."""
+    if not leaks or not jobs:
+        return tuple(jobs)
+    first = jobs[0]
+    again = Job(f"{first.id}:leaks", first.target, first.source, first.args, first.kwargs, first.row, leaks=True)
+    return (*jobs, again)
+
+
+def _from_signature(target: Target, named: str, signature: Sequence[str], leaks: bool) -> Plan:
+    try:
+        args, kwargs = parse_signature(signature)
+    except SignatureError as error:
+        return Plan(target, reason=f"its signature in the configuration cannot be read: {error}")
+    return Plan(target, _with_leaks([Job(f"{named}:signature", target, "signature", args, kwargs)], leaks))
+
+
+def _from_call_sites(target: Target, named: str, call_sites: Sequence[CallSite]) -> Iterator[Job]:
+    seen: set[str] = set()
+    for site in call_sites:
+        if not site.complete:
+            continue
+        args = tuple(a.node for a in site.args if a.node is not None)
+        kwargs = {k: a.node for k, a in site.kwargs.items() if a.node is not None}
+        spelled = repr((args, kwargs))
+        if spelled not in seen and len(seen) < MAX_CALL_SITES:
+            seen.add(spelled)
+            yield Job(f"{named}:call:{len(seen)}", target, "call site", args, kwargs, site.row)
+
+
+def _from_annotations(target: Target, named: str, leaks: bool) -> Plan:
+    guess = Guess()
+    built = _arguments(target, guess)
+    if isinstance(built, str):
+        return Plan(target, reason=built)
+    if not guess.used:
+        return Plan(target, _with_leaks([Job(f"{named}:annotations", target, "annotations", *built)], leaks))
+    jobs = []
+    for rank, dtype in PROBES:
+        args = _arguments(target, Guess(rank, dtype))
+        assert not isinstance(args, str)
+        jobs.append(Job(f"{named}:probe:{dtype}:{rank}", target, "probe", *args))
+    return Plan(target, tuple(jobs))
+
+
+def _arguments(target: Target, guess: Guess) -> tuple[tuple[Node, ...], dict[str, Node]] | str:
+    """Arguments from annotations and defaults, or why there are none. What has a default is left out."""
+    dimensions = Dimensions()
+    args: list[Node] = []
+    kwargs: dict[str, Node] = {}
+    for index, parameter in enumerate(target.parameters):
+        if parameter.default is not None or parameter.kind in ("args", "kwargs"):
+            continue
+        node = _argument(target, parameter, index, dimensions, guess)
+        if node is None:
+            return f"nothing says what its parameter `{parameter.name}` is"
+        if parameter.kind == "pos":
+            args.append(node)
+        else:
+            kwargs[parameter.name] = node
+    return tuple(args), kwargs
+
+
+def _argument(target: Target, parameter: Parameter, index: int, dimensions: Dimensions, guess: Guess) -> Node | None:
+    if index == 0 and target.owner and parameter.name in ("self", "cls"):
+        # A class whose constructor needs arguments ends as "not planned", with the constructor's own words.
+        owner: Node = {"ref": target.owner}
+        return owner if parameter.name == "cls" else {"call": owner, "args": [], "kwargs": {}}
+    if parameter.annotation is None:
+        if parameter.name in target.statics:
+            return None
+        return guess.array()
+    return from_annotation(parameter.annotation, dimensions, guess)
