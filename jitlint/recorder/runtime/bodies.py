@@ -150,19 +150,20 @@ class Bodies:
             del fun, body
         kept = []
         for reference in self._live:
-            fun = reference()
-            if fun is None:
+            owner = reference()
+            if owner is None:
                 continue
-            memo = fun.__dict__.get(MEMO)
+            memo = owner.__dict__.get(MEMO)
             if (
                 isinstance(memo, Memo)
                 and sys.getrefcount(memo.body) <= _BARE
-                and sys.getrefcount(fun) <= (_BARE if isinstance(fun, functools.partial) else _REFERENCES_TO_FUNCTION)
+                and sys.getrefcount(owner)
+                <= (_BARE if isinstance(owner, functools.partial) else _REFERENCES_TO_FUNCTION)
             ):
-                del fun.__dict__[MEMO]
+                del owner.__dict__[MEMO]
             else:
                 kept.append(reference)
-            del fun, memo
+            del owner, memo
         self._live = kept
 
 

@@ -15,9 +15,10 @@ from types import FrameType
 from typing import Any
 
 from .bodies import Bodies
-from .causes import Cause
+from .causes import Cause, explain
 from .functions import definition
-from .recorder import Event, Recorder
+from .recorder import Event, Function, Recorder, signature_of
+from .signature import Signature, describe_operands, name_arguments
 from .stack import frames, origin, place, user_frame
 
 LOWERED = "/jax/core/compile/jaxpr_to_mlir_module_duration"
@@ -36,6 +37,7 @@ _CONTROL_FLOW = {
 """Functions of ``jax.lax`` that take functions, and the names under which they have them."""
 
 _CONTROL_FLOW_PRIMITIVES = frozenset({"scan", "while", "cond"})
+_Placement = tuple[tuple[str, str], ...]
 _TRANSFORM_FILES = ("ad.py", "batching.py")
 
 
@@ -46,8 +48,8 @@ class Compiles:
         self._recorder = recorder
         self._bodies = bodies
         self._here = threading.local()
-        self._control_flow: dict[Hashable, set[tuple[int, ...]]] = {}
-        self._placements: dict[int, list[tuple[tuple[str, str], ...]]] = {}
+        self._control_flow: dict[Hashable, dict[tuple[int, ...], list[Signature]]] = {}
+        self._placements: dict[int, list[_Placement]] = {}
 
     def listen(self, monitoring: Any) -> None:
         """Register with ``jax.monitoring``."""
@@ -90,38 +92,47 @@ class Compiles:
         event["call"] = place(user_frame(top))
         miss, transformed = _cache_miss(top)
         missed = miss.f_locals.get("fun") if miss is not None else None
-        function = self._bodies.function_of(getattr(missed, "_fun", missed))
+        function = self._bodies.function_of(missed) or self._bodies.function_of(getattr(missed, "_fun", None))
         event["name"] = name = event["name"] or getattr(missed, "__name__", "") or _program_name(top)
         if function is not None:
             event.update(function.definition.as_json(), kind="jit", function=function.serial)
         elif miss is None or transformed:
             event["kind"] = "jit"
         elif name in _CONTROL_FLOW_PRIMITIVES:
-            self._control_flow_event(event, miss)
+            self._control_flow_event(event, miss, lowered)
         if event["kind"] == "jit":
-            self._jit_event(event, function.serial if function else None, name, miss, transformed, lowered)
+            self._jit_event(event, function, name, miss, transformed, lowered)
         if not lowered:
             event["id"] = self._recorder.next_id()
         return event
 
     def _jit_event(
-        self, event: Event, serial: int | None, name: str, miss: FrameType | None, transformed: bool, lowered: bool
+        self,
+        event: Event,
+        function: Function | None,
+        name: str,
+        miss: FrameType | None,
+        transformed: bool,
+        lowered: bool,
     ) -> None:
         """Complete the event of a jitted function: its trace, and the cause where no trace tells it."""
         if lowered:
             return
-        event["trace"], fresh = self._recorder.claim(serial, "" if serial is not None else name)
-        placement = _placement(miss)
-        known = self._placements.setdefault(serial, []) if serial is not None else []
+        serial = None if function is None else function.serial
+        event["trace"], fresh = self._recorder.claim(serial, name)
+        if event["trace"] is None and function is None:
+            # No function that was given to jit: jax's own, or jitted before the recorder was there.
+            event["kind"] = "eager"
+            return
+        placement = _placement(function, miss)
+        known = self._placements.setdefault(event["function"], []) if function is not None else []
         if not fresh:
-            if event["trace"] is None and serial is None and origin_of(event) == "library":
-                event["kind"] = "eager"
-            causes = [Cause("transform")] if transformed else _moved(known, placement)
+            causes = [Cause("transform")] if transformed or miss is None else _moved(known, placement)
             event["causes"] = [cause.as_json() for cause in causes]
         known.append(placement)
         del known[:-64]
 
-    def _control_flow_event(self, event: Event, miss: FrameType) -> None:
+    def _control_flow_event(self, event: Event, miss: FrameType, lowered: bool) -> None:
         """``lax.scan`` and its like outside jit: their functions are part of the key of what is compiled."""
         found = _control_flow_call(miss)
         if found is None:
@@ -130,27 +141,26 @@ class Compiles:
         definitions = [definition(function) for function in functions]
         key = (api, *(d.key for d in definitions))
         serials = tuple(self._recorder.serials.of(function) for function in functions)
-        known = self._control_flow.setdefault(key, set())
+        operands = describe_operands(miss.f_locals.get("args", ()))
+        known = self._control_flow.setdefault(key, {})
         if not known:
-            cause = Cause("first")
-        elif serials in known:
-            cause = Cause("shape", note="the same functions with other operands")
+            causes = [Cause("first")]
+        elif serials not in known:
+            causes = [Cause("new_function_object", " and ".join(d.qualname for d in definitions))]
         else:
-            cause = Cause("new_function_object", argument=" and ".join(d.qualname for d in definitions))
-        known.add(serials)
+            causes = explain(known[serials], operands)
+            if not causes and api == "map":
+                causes = [Cause("new_function_object", note="lax.map makes a new body at each call")]
+        if not lowered:
+            known.setdefault(serials, []).append(operands)
         event.update(
             kind="control_flow",
             api=api,
             label=f"lax.{api}({', '.join(d.qualname for d in definitions)})",
             file=definitions[0].file,
             row=definitions[0].row,
-            causes=[cause.as_json()],
+            causes=[cause.as_json() for cause in causes],
         )
-
-
-def origin_of(event: Event) -> str:
-    """Who wrote the function that an event is about, as far as the event says."""
-    return origin(event["file"]) if event.get("file") else "library"
 
 
 def _bare(reported: str) -> str:
@@ -196,22 +206,25 @@ def _control_flow_call(miss: FrameType) -> tuple[str, list[Any]] | None:
     return found
 
 
-def _placement(miss: FrameType | None) -> tuple[tuple[str, str], ...]:
-    """Where the arguments of a call are: by position, the devices or the sharding, and whether they are bound to it."""
-    if miss is None:
+def _placement(function: Function | None, miss: FrameType | None) -> _Placement:
+    """Where the arguments of a call are: the devices or the sharding of each, and whether it is bound to them."""
+    if miss is None or function is None:
         return ()
     jax = sys.modules["jax"]
-    arguments = (miss.f_locals.get("args", ()), miss.f_locals.get("kwargs", {}))
+    args, kwargs, signature = miss.f_locals.get("args", ()), miss.f_locals.get("kwargs", {}), function.signature
+    if function.unpack is not None and (unpacked := function.unpack(jax, args, kwargs)) is not None:
+        args, kwargs, signature = unpacked.args, unpacked.kwargs, signature_of(unpacked.fun)
     places = []
-    for path, leaf in jax.tree_util.tree_flatten_with_path(arguments)[0]:
-        sharding = None if isinstance(leaf, jax.core.Tracer) else getattr(leaf, "sharding", None)
-        if sharding is not None:
-            committed = " (committed)" if getattr(leaf, "committed", False) else ""
-            places.append((jax.tree_util.keystr(path), f"{sharding}{committed}"[:160]))
+    for name, value in name_arguments(signature, args, kwargs)[0]:
+        for path, leaf in jax.tree_util.tree_flatten_with_path(value)[0]:
+            sharding = None if isinstance(leaf, jax.core.Tracer) else getattr(leaf, "sharding", None)
+            if sharding is not None:
+                committed = " (committed)" if getattr(leaf, "committed", False) else ""
+                places.append((name + jax.tree_util.keystr(path), f"{sharding}{committed}"[:160]))
     return tuple(places)
 
 
-def _moved(known: list[tuple[tuple[str, str], ...]], placement: tuple[tuple[str, str], ...]) -> list[Cause]:
+def _moved(known: list[_Placement], placement: _Placement) -> list[Cause]:
     """Why a function was compiled that was not traced: its arguments are elsewhere, or its options are others."""
     if not known:
         return [Cause("unseen", note="traced before, or jitted before the recorder was started")]

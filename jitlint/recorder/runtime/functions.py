@@ -11,6 +11,15 @@ from typing import Any
 from .stack import origin
 
 _MAX_DEPTH = 32
+_WRAPPER_NAMES = {
+    "grad_f": "grad",
+    "grad_f_aux": "grad",
+    "value_and_grad_f": "value_and_grad",
+    "vmap_f": "vmap",
+    "jacfun": "jacobian",
+    "fun_remat": "checkpoint",
+}
+"""What the functions inside jax that make up transformed functions are the result of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +50,19 @@ def definition(fun: Any) -> Definition:
     """The definition behind ``fun``, whatever callable it is."""
     shown_name = getattr(fun, "__name__", None)
     wrappers: list[str] = []
+    chain: list[Hashable] = []
     for _ in range(_MAX_DEPTH):
         if isinstance(fun, functools.partial):
             wrappers.append("partial")
+            chain.append("partial")
             fun = fun.func
         elif inspect.ismethod(fun):
             fun = fun.__func__
         elif (inner := _wrapped(fun)) is not None:
+            chain.append(getattr(fun, "__code__", type(fun)))
             if (wrapper := _wrapper_name(fun)) is not None:
                 wrappers.append(wrapper)
+                chain.append(wrapper)
             fun = inner
         else:
             break
@@ -63,8 +76,8 @@ def definition(fun: Any) -> Definition:
     name = shown_name or getattr(fun, "__name__", None) or type(fun).__name__
     label = functools.reduce(lambda text, wrapper: f"{wrapper}({text})", reversed(wrappers), qualname)
     if code is None:
-        return Definition(name, qualname, label, "", 0, (qualname, *wrappers))
-    return Definition(name, qualname, label, code.co_filename, code.co_firstlineno, (code, *wrappers))
+        return Definition(name, qualname, label, "", 0, (qualname, *chain))
+    return Definition(name, qualname, label, code.co_filename, code.co_firstlineno, (code, *chain))
 
 
 def _wrapped(fun: Any) -> Any:
@@ -80,5 +93,8 @@ def _wrapper_name(fun: Any) -> str | None:
     code = getattr(fun, "__code__", None)
     if code is None or origin(code.co_filename) != "jax":
         return None
-    name: str = code.co_name
-    return None if name in ("reraise_with_filtered_traceback", "cache_miss") else name.removesuffix("_f")
+    if code.co_name == "reraise_with_filtered_traceback":
+        # What filters tracebacks stands around what does the work.
+        inner = inspect.getclosurevars(fun).nonlocals.get("fun")
+        code = getattr(inner, "__code__", code)
+    return _WRAPPER_NAMES.get(code.co_name)

@@ -65,6 +65,7 @@ class _Running:
 
     id: int
     event: Event
+    function: Function
     key: Hashable
     serial: int
     signature: Signature | None
@@ -107,7 +108,7 @@ class Recorder:
         self.recording = True
         self._here = _PerThread()
         self._groups: dict[Hashable, _Group] = {}
-        self._last_traces: dict[str, _Finished] = {}
+        self._last_traces: dict[int | str, _Finished] = {}
         self._ids = itertools.count(1)
         self._lock = threading.RLock()
         self._faults = 0
@@ -116,12 +117,7 @@ class Recorder:
 
     def describe(self, fun: Any, serial: int, transform: str) -> Function:
         """The record of a function object at the moment when it is given to ``jax.jit`` (or ``transform``)."""
-        try:
-            signature = inspect.signature(fun)
-        except (TypeError, ValueError):
-            signature = None
-        made = place(user_frame(sys._getframe(1)))
-        return Function(serial, definition(fun), signature, made, transform)
+        return Function(serial, definition(fun), signature_of(fun), place(user_frame(sys._getframe(1))), transform)
 
     # -- traces ----------------------------------------------------------------------------------------------------
 
@@ -145,13 +141,13 @@ class Recorder:
     def _begin(self, function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Running:
         started = time.perf_counter()
         jax = sys.modules["jax"]
-        defined, serial, signature_of = function.definition, function.serial, function.signature
+        defined, serial, parameters = function.definition, function.serial, function.signature
         if function.unpack is not None and (unpacked := function.unpack(jax, args, kwargs)) is not None:
             defined = definition(unpacked.fun)
             args, kwargs = unpacked.args, unpacked.kwargs
-            signature_of = _signature(unpacked.fun)
+            parameters = signature_of(unpacked.fun)
             serial = self.serials.of(unpacked.fun) if inspect.isfunction(unpacked.fun) else function.serial
-        signature = describe_call(jax, signature_of, args, kwargs, self.serials)
+        signature = describe_call(jax, parameters, args, kwargs, self.serials)
         key = (defined.key, function.transform)
         with self._lock:
             causes = self._causes(self._groups.setdefault(key, _Group()), serial, signature, function)
@@ -171,7 +167,7 @@ class Recorder:
             "signature": signature.as_json(),
             "causes": [cause.as_json() for cause in causes],
         }
-        return _Running(event["id"], event, key, serial, signature, started)
+        return _Running(event["id"], event, function, key, serial, signature, started)
 
     def _causes(self, group: _Group, serial: int, signature: Signature, function: Function) -> list[Cause]:
         known = group.signatures.get(serial)
@@ -210,8 +206,8 @@ class Recorder:
                 if running.signature is not None:
                     known.append(running.signature)
                     del known[:-_MAX_SIGNATURES]
-            finished = _Finished(running.id, running.serial, event["name"])
-            self._last_traces[event["name"]] = finished
+            finished = _Finished(running.id, running.function.serial, event["name"])
+            self._last_traces[event["name"]] = self._last_traces[running.function.serial] = finished
             if not here.running:
                 here.finished = finished
         self.emit(event)
@@ -227,10 +223,8 @@ class Recorder:
         if finished is not None and (serial == finished.serial if serial is not None else name in ("", finished.name)):
             self._here.finished = None
             return finished.trace, True
-        last = self._last_traces.get(name)
-        if last is not None and serial in (None, last.serial):
-            return last.trace, False
-        return None, False
+        last = self._last_traces.get(name if serial is None else serial)
+        return (None if last is None else last.trace), False
 
     @property
     def forbids_compiles(self) -> bool:
@@ -315,7 +309,8 @@ def _is_trace(frame: FrameType | None) -> bool:
     return clean is None or not clean()
 
 
-def _signature(fun: Any) -> inspect.Signature | None:
+def signature_of(fun: Any) -> inspect.Signature | None:
+    """The parameters of ``fun``, None where Python does not know them."""
     try:
         return inspect.signature(fun)
     except (TypeError, ValueError):

@@ -9,7 +9,7 @@ import dataclasses
 import enum
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from .identity import Serials
@@ -109,7 +109,7 @@ def describe_call(
     serials: Serials,
 ) -> Signature:
     """The signature of a call while it is traced; ``signature`` is that of the function, None where it has none."""
-    named, spelling = _name_arguments(signature, args, kwargs)
+    named, spelling = name_arguments(signature, args, kwargs)
     leaves: list[Leaf] = []
     trees: list[tuple[str, str, int]] = []
     for name, value in named:
@@ -133,9 +133,10 @@ def _holds_no_leaf(flat: list[Any]) -> bool:
     return not flat
 
 
-def _name_arguments(
+def name_arguments(
     signature: inspect.Signature | None, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> tuple[list[tuple[str, Any]], tuple[tuple[str, str], ...]]:
+    """The arguments of a call by parameter name, and how each parameter was given."""
     named: list[tuple[str, Any]] = []
     spelling: list[tuple[str, str]] = []
     parameters = list(signature.parameters.values()) if signature is not None else []
@@ -153,8 +154,21 @@ def _name_arguments(
     return named, tuple(sorted(spelling))
 
 
+def describe_operands(operands: Iterable[Any]) -> Signature:
+    """The signature of an operation that jax runs outside of jit on arrays, by their types alone."""
+    leaves = []
+    for index, operand in enumerate(operands):
+        aval = getattr(operand, "aval", operand)
+        if hasattr(aval, "shape"):
+            leaves.append(_array(f"operand {index}", aval))
+    return Signature(tuple(leaves), (), (), (), 0)
+
+
 def _traced_leaf(path: str, leaf: Any) -> Leaf:
-    aval = leaf.aval
+    return _array(path, leaf.aval)
+
+
+def _array(path: str, aval: Any) -> Leaf:
     return Leaf(
         path,
         True,
