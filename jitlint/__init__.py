@@ -14,14 +14,14 @@ __all__ = ["Finding", "Report", "__version__", "check_paths", "check_source"]
 
 _HOMES = {
     "Finding": "jitlint.findings",
-    "Report": "jitlint.check",
-    "check_paths": "jitlint.check",
-    "check_source": "jitlint.check",
+    "Report": "jitlint.library",
+    "check_paths": "jitlint.library",
+    "check_source": "jitlint.library",
 }
 
 if TYPE_CHECKING:
-    from jitlint.check import Report, check_paths, check_source
     from jitlint.findings import Finding
+    from jitlint.library import Report, check_paths, check_source
 else:
 
     def __getattr__(name: str) -> object:

@@ -14,12 +14,13 @@ from functools import cached_property
 from pathlib import Path
 
 from jitlint.api import Rule
-from jitlint.findings import Edit, Finding, Severity, Span, Step
+from jitlint.findings import Edit, Finding, Fix, Span, Step
 from jitlint.project.config import Config, ConfigResolver
 from jitlint.project.index import split_rows
 from jitlint.project.model import Module, Project, Skipped, Unreadable
 from jitlint.project.modules import SourceProject
-from jitlint.registry import all_rules
+from jitlint.project.suppress import Suppressions
+from jitlint.registry import all_rules, find_rule, known_names
 from jitlint.settings import Selection, SettingsByFile
 
 Engine = Callable[[Project, Config, Sequence[Rule]], Sequence[Finding]]
@@ -89,7 +90,7 @@ class Analysis:
 def analyse(
     project: SourceProject,
     resolver: ConfigResolver,
-    selection: Selection = Selection(),  # noqa: B008 - frozen
+    selection: Selection,
     engine: Engine | None = None,
 ) -> Analysis:
     """Run the rules over a project and keep what its configuration and its ignore comments leave.
@@ -112,6 +113,7 @@ def analyse(
         mine = settings.of(module.path)
         on = mine.codes_in(module.path)
         found = [finding for finding in raw if finding.filename == module.display and finding.code in on]
+        found = _unsuppressed(module, found, on, complete=not errors)
         findings += filter(mine.wants, map(mine.adjusted, found))
     for fault in project.unreadable:
         mine = settings.of(fault.path)
@@ -126,6 +128,25 @@ def analyse(
         skipped=project.skipped,
         others=tuple(module for module in project.modules if not module.reported),
     )
+
+
+def _unsuppressed(module: Module, found: list[Finding], on: frozenset[str], *, complete: bool) -> list[Finding]:
+    """What the ignore comments of a module leave, and a finding for each of them that covers nothing.
+
+    ``complete`` says that nothing went wrong; else a comment may cover what was not found this time.
+    """
+    suppressions = Suppressions.of(module.text)
+    kept = [finding for finding in found if not suppressions.covers(finding)]
+    if not complete or "JIT901" not in on:
+        return kept
+    tool = find_rule("JIT901")
+    names = known_names()
+    active = on | {names[code] for code in on}
+    for unused in suppressions.unused(active, {*names, *names.values()}, filename=module.display):
+        fix = None if unused.edit is None else Fix("take out what ignores nothing", (unused.edit,))
+        where = (module.display, unused.span)
+        kept.append(Finding(tool.code, tool.name, unused.message, *where, tool.severity, fix=fix))
+    return kept
 
 
 def _run(
@@ -170,8 +191,9 @@ class _Alone:
 
 def _unreadable(fault: Unreadable) -> Finding:
     """JIT900 for a file, or a notebook cell, that could not be read or parsed."""
+    tool = find_rule("JIT900")
     span = Span(fault.row, fault.column, fault.row, fault.column + 1)
-    return Finding("JIT900", "unreadable-file", fault.message, fault.display, span, Severity.ERROR, cell=fault.cell)
+    return Finding(tool.code, tool.name, fault.message, fault.display, span, tool.severity, cell=fault.cell)
 
 
 def _by_cell(finding: Finding, modules: Mapping[str, Module]) -> Finding:

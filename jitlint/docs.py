@@ -16,7 +16,7 @@ import click
 
 from jitlint.api import Rule
 from jitlint.project.config import options
-from jitlint.registry import TOOL_CODES, ToolCode, all_rules, documentation
+from jitlint.registry import ToolCode, catalogue, documentation
 
 FAMILIES = {
     "JIT1": "A traced value where Python needs a concrete one",
@@ -59,10 +59,9 @@ def rule_page(rule: Rule | ToolCode) -> str:
 
 def rule_table(link_folder: str) -> str:
     """Every rule in Markdown tables, a table a family; links go to pages in ``link_folder``."""
-    rules: list[Rule | ToolCode] = [*all_rules(), *TOOL_CODES]
     parts = []
     for family, title in FAMILIES.items():
-        members = [rule for rule in rules if rule.code.startswith(family)]
+        members = [rule for rule in catalogue() if rule.code.startswith(family)]
         if not members:
             continue
         rows = [
@@ -126,12 +125,11 @@ def _between_markers(text: str, inside: str, where: str) -> str:
 def generated(root: Path) -> Mapping[Path, str]:
     """Every generated file of the checkout at ``root`` with the text it should have."""
     docs = root / "docs"
-    rules: list[Rule | ToolCode] = [*all_rules(), *TOOL_CODES]
     readme = root / "README.md"
     return {
         docs / "configuration.md": _configuration_page(),
         docs / "rules" / "index.md": _rules_index(),
-        **{docs / "rules" / f"{rule.code}.md": f"{_NOTICE}\n\n{rule_page(rule)}" for rule in rules},
+        **{docs / "rules" / f"{rule.code}.md": f"{_NOTICE}\n\n{rule_page(rule)}" for rule in catalogue()},
         readme: _between_markers(readme.read_text("utf-8"), rule_table("docs/rules/"), "README.md"),
     }
 

@@ -114,6 +114,11 @@ def all_rules() -> tuple[Rule, ...]:
     return tuple(module.RULE for module in rule_modules().values())
 
 
+def catalogue() -> tuple[Rule | ToolCode, ...]:
+    """Everything that has a code, in the order of codes."""
+    return tuple(sorted([*all_rules(), *TOOL_CODES], key=lambda each: each.code))
+
+
 def documentation(code: str) -> str:
     """The page of a rule, as written in its module: Markdown. Raises KeyError for a code without a module."""
     return inspect.getdoc(rule_modules()[code]) or ""
@@ -126,18 +131,17 @@ def known_codes() -> tuple[str, ...]:
 
 def known_names() -> dict[str, str]:
     """The name of every code, in the order of codes."""
-    everything: list[Rule | ToolCode] = [*all_rules(), *TOOL_CODES]
-    return dict(sorted((rule.code, rule.name) for rule in everything))
+    return {rule.code: rule.name for rule in catalogue()}
 
 
 def find_rule(name_or_code: str) -> Rule | ToolCode:
     """The rule of a code or a name, in any case. Raises UnknownRuleError with the nearest for anything else."""
     wanted = name_or_code.strip()
-    everything: list[Rule | ToolCode] = [*all_rules(), *TOOL_CODES]
-    for rule in everything:
+    names = known_names()
+    for rule in catalogue():
         if wanted.upper() == rule.code or wanted.lower() == rule.name:
             return rule
-    raise UnknownRuleError(_unknown(wanted, [*(r.code for r in everything), *(r.name for r in everything)]))
+    raise UnknownRuleError(_unknown(wanted, [*names, *names.values()]))
 
 
 def expand_selectors(selectors: Iterable[str]) -> frozenset[str]:

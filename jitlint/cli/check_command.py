@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import click
 
 from jitlint.cli.outputs import OrderedCommand, split_list
 
-FORMATS = ("full", "concise", "grouped", "json", "json-lines", "github", "gitlab", "junit", "sarif", "rdjson")
+FORMATS = ("full", "concise", "grouped", "json", "json-lines", "github", "gitlab", "junit", "sarif", "rdjson", "pylint")
 
-_CODES = {"metavar": "CODES", "multiple": True, "callback": split_list}
-_GLOBS = {"metavar": "GLOBS", "multiple": True, "callback": split_list}
+Decorator = Callable[[Callable[..., int]], Callable[..., int]]
+
+
+def _list(name: str, metavar: str, text: str) -> Decorator:
+    """An option that takes comma-separated values and may be repeated."""
+    return click.option(name, metavar=metavar, multiple=True, callback=split_list, help=text)
 
 
 @click.command(name="check", cls=OrderedCommand, short_help="Find what goes wrong under jax.jit, and repair it.")
@@ -23,19 +28,11 @@ _GLOBS = {"metavar": "GLOBS", "multiple": True, "callback": split_list}
 @click.option("--diff", is_flag=True, help="Show the repairs as a diff and write nothing; exit 1 if there are any.")
 @click.option("--fix-only", is_flag=True, help="Repair, and report nothing of the rest.")
 @click.option("--show-fixes", is_flag=True, help="List the findings that were repaired.")
-@click.option(
-    "--select", **_CODES, help="Rules to use: codes, prefixes such as JIT3, or ALL. Replaces the default set."
-)
-@click.option("--ignore", **_CODES, help="Rules to leave out.")
-@click.option("--extend-select", **_CODES, help="Rules to use besides those selected.")
-@click.option("--extend-ignore", **_CODES, help="Rules to leave out besides those ignored.")
-@click.option(
-    "--per-file-ignores",
-    metavar="GLOB:CODE",
-    multiple=True,
-    callback=split_list,
-    help="Rules to leave out in files that match, such as 'tests/*:JIT3'.",
-)
+@_list("--select", "CODES", "Rules to use: codes, prefixes such as JIT3, or ALL. Replaces the default set.")
+@_list("--ignore", "CODES", "Rules to leave out.")
+@_list("--extend-select", "CODES", "Rules to use besides those selected.")
+@_list("--extend-ignore", "CODES", "Rules to leave out besides those ignored.")
+@_list("--per-file-ignores", "GLOB:CODE", "Rules to leave out in files that match, such as 'tests/*:JIT3'.")
 @click.option(
     "--min-severity", type=click.Choice(["info", "warning", "error"]), help="Report nothing below this severity."
 )
@@ -60,6 +57,7 @@ _GLOBS = {"metavar": "GLOBS", "multiple": True, "callback": split_list}
 @click.option("-e", "--exit-zero", is_flag=True, help="Exit 0 even if there are findings.")
 @click.option("--exit-non-zero-on-fix", is_flag=True, help="Exit 1 if anything was repaired, even if nothing remains.")
 @click.option("--add-ignore", is_flag=True, help="Write an ignore comment at every finding.")
+@click.option("--reason", default="", metavar="TEXT", help="Why, for the comments that --add-ignore writes.")
 @click.option("--baseline", metavar="FILE", help="Report only what this file does not know; it shrinks by itself.")
 @click.option("--no-baseline", is_flag=True, help="Use no baseline, whatever the configuration says.")
 @click.option(
@@ -69,8 +67,8 @@ _GLOBS = {"metavar": "GLOBS", "multiple": True, "callback": split_list}
 )
 @click.option("--diff-base", metavar="REV", help="Report only what was introduced since this git revision.")
 @click.option("--stdin-filename", metavar="FILE", help="What to call standard input, which the path - reads.")
-@click.option("--exclude", **_GLOBS, help="Files and folders to leave out. Replaces the default set.")
-@click.option("--extend-exclude", **_GLOBS, help="Files and folders to leave out besides those excluded.")
+@_list("--exclude", "GLOBS", "Files and folders to leave out. Replaces the default set.")
+@_list("--extend-exclude", "GLOBS", "Files and folders to leave out besides those excluded.")
 @click.option("--force-exclude", is_flag=True, help="Leave out excluded files even if they are named as PATHS.")
 @click.option("--no-respect-gitignore", is_flag=True, help="Also check files that git ignores.")
 @click.option("--show-files", is_flag=True, help="List the files that would be checked, and stop.")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 )
 def command(code: str | None, everything: bool, output_format: str) -> None:
     """Explain the rule of CODE (a code such as JIT101, or a name such as traced-branch)."""
-    from jitlint.registry import TOOL_CODES, UnknownRuleError, all_rules, find_rule
+    from jitlint.registry import UnknownRuleError, catalogue, find_rule
 
     if everything == (code is not None):
         raise click.UsageError("give the code of a rule, or --all")
@@ -35,7 +35,7 @@ def command(code: str | None, everything: bool, output_format: str) -> None:
         except UnknownRuleError as error:
             raise click.UsageError(str(error)) from error
     else:
-        rules = [*all_rules(), *TOOL_CODES]
+        rules = list(catalogue())
     if output_format == "json":
         records = [_record(rule) for rule in rules]
         click.echo(json.dumps(records if everything else records[0], indent=2))

@@ -1,0 +1,256 @@
+"""What ``jitlint check`` does, in order: settings, analysis, known findings, repairs, output, exit code."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from jitlint import repair
+from jitlint.baseline import BaselineError
+from jitlint.check import Analysis, analyse
+from jitlint.cli.app import EXIT_CLEAN, EXIT_ERROR, EXIT_FINDINGS
+from jitlint.cli.known import Known
+from jitlint.cli.options import Options
+from jitlint.cli.outputs import META_ORDER, pair_outputs
+from jitlint.cli.present import Screen, write_findings, write_statistics
+from jitlint.findings import Finding, Fix, Severity
+from jitlint.fix.apply import apply_fixes, unified_diff
+from jitlint.output import Summary
+from jitlint.project.config import Config, ConfigError, settings
+from jitlint.project.discovery import discover, display_path
+from jitlint.project.index import Unparsable
+from jitlint.project.modules import load_project
+from jitlint.project.sources import Source, decode_source
+from jitlint.project.suppress import add_ignores
+from jitlint.registry import UnknownRuleError
+from jitlint.revision import RevisionError
+
+
+class SetupError(click.ClickException):
+    """Something outside of the command line is wrong: a configuration, a baseline, a revision."""
+
+    exit_code = EXIT_ERROR
+
+
+def run_check(options: Mapping[str, Any]) -> int:
+    """Do what the options of ``jitlint check`` ask for, and return the exit code.
+
+    Raises click.ClickException with what to do about wrong usage, configuration, baselines and revisions.
+    """
+    order = tuple(click.get_current_context().meta.get(META_ORDER, ()))
+    try:
+        session = Session(Options(**options, order=order))
+        return session.run()
+    except (UnknownRuleError, ValueError) as error:
+        raise click.UsageError(str(error)) from error
+    except (ConfigError, BaselineError, RevisionError) as error:
+        raise SetupError(str(error)) from error
+
+
+class Session:
+    """One run of ``jitlint check``."""
+
+    def __init__(self, options: Options) -> None:
+        options.check()
+        self.started = time.perf_counter()
+        self.options = options
+        self.resolver = options.resolver()
+        self.selection = options.selection()
+        self.config: Config = self.resolver.for_directory(Path.cwd())
+        self.outputs = pair_outputs(
+            options.order, options.output_format, options.output_file, self.config.output_format
+        )
+        self.paths = () if options.from_stdin else options.paths or (".",)
+        self.stdin: Source | None = None
+        self.screen = Screen(options.color, to_stderr=options.from_stdin and options.repairs)
+        self.known = Known(self.config, options, self.selection)
+
+    def run(self) -> int:
+        """Do it, and return the exit code."""
+        if self.options.show_settings:
+            return self.show_settings()
+        if self.options.show_files:
+            return self.show_files()
+        if self.options.from_stdin:
+            self.stdin = _read_stdin()
+        self.known.load(self.paths)
+        if self.options.repairs:
+            return self.run_repair()
+        analysis = self.analysed({})
+        if self.options.add_ignore:
+            return self.run_add_ignore(analysis)
+        if self.options.write_baseline:
+            return self.run_write_baseline(analysis)
+        self.report(analysis)
+        return self.exit_code(analysis)
+
+    # --- the parts of a run ---
+
+    def analysed(self, texts: Mapping[str, str]) -> Analysis:
+        """The program with some texts in place of its files, without the findings that are known."""
+        stdin = None if self.stdin is None else (self.stdin_name, self.stdin.text)
+        project = load_project(self.paths, self.resolver, stdin=stdin, overlay=texts)
+        analysis = analyse(project, self.resolver, self.selection)
+        return replace(analysis, findings=tuple(self.known.new(analysis)))
+
+    @property
+    def stdin_name(self) -> str:
+        return self.options.stdin_filename or "-"
+
+    def run_repair(self) -> int:
+        done = repair.repair(self.analysed, unsafe=self.config.unsafe_fixes)
+        documents = repair.documents(done.texts, done.before)
+        if self.options.diff:
+            for document in documents:
+                self.show_program(unified_diff(document.old, document.new, document.name))
+            self.say(f"Would fix {_findings(done.fixed)}." if documents else "Nothing to fix.")
+            self.say_internal_errors(done.after)
+            return EXIT_ERROR if done.after.internal_errors else EXIT_FINDINGS if documents else EXIT_CLEAN
+        failures = 0
+        written: set[str] = set()
+        if self.stdin is not None:
+            self.show_program(documents[0].new if documents else self.stdin.text, encoding=self.stdin.encoding)
+            written = {document.name for document in documents}
+        else:
+            for document in documents:
+                reason = repair.write(document)
+                if reason is None:
+                    written.add(document.name)
+                else:
+                    failures += 1
+                    click.echo(f"error: {document.name} was not repaired: {reason}", err=True)
+        fixed = [finding for finding in done.fixed if finding.filename in written]
+        self.say_fixed(fixed)
+        for skip in done.skipped:
+            self.say(f"not fixed {_place(skip.finding)}: {skip.finding.code}: {skip.reason}")
+        if not done.converged:
+            self.say("warning: repairs did not come to an end; this is a fault of jitlint, please report it")
+        if not self.options.fix_only:
+            self.report(done.after, fixed=len(fixed))
+        else:
+            self.say_internal_errors(done.after)
+        if failures:
+            return EXIT_ERROR
+        code = self.exit_code(done.after) if not self.options.fix_only or done.after.internal_errors else EXIT_CLEAN
+        return EXIT_FINDINGS if code == EXIT_CLEAN and fixed and self.options.exit_non_zero_on_fix else code
+
+    def run_add_ignore(self, analysis: Analysis) -> int:
+        texts: dict[str, str] = {}
+        count = 0
+        for module in analysis.modules:
+            found = [f for f in analysis.findings if f.filename == module.display and not f.code.startswith("JIT90")]
+            edits = add_ignores(module.text, found, filename=module.display, reason=self.options.reason)
+            if edits:
+                whole = replace(found[0], fix=Fix("ignore what is found", tuple(edits)))
+                texts |= apply_fixes([whole], analysis.text).texts
+                count += len(edits)
+        failures = 0
+        for document in repair.documents(texts, analysis):
+            reason = repair.write(document)
+            if reason is not None:
+                failures += 1
+                click.echo(f"error: {document.name} was left as it is: {reason}", err=True)
+        self.say(f"Wrote {count} ignore comment{'s' if count != 1 else ''} into {len(texts) - failures} files.")
+        self.say_internal_errors(analysis)
+        return EXIT_ERROR if failures or analysis.internal_errors else EXIT_CLEAN
+
+    def run_write_baseline(self, analysis: Analysis) -> int:
+        self.say_internal_errors(analysis)
+        if analysis.internal_errors:
+            return EXIT_ERROR
+        path, count = self.known.write(analysis)
+        self.say(f"Wrote {count} known finding{'s' if count != 1 else ''} to {path}; check with `--baseline {path}`.")
+        return EXIT_CLEAN
+
+    def report(self, analysis: Analysis, fixed: int = 0) -> None:
+        """Write the findings that are left, and on standard error what is worth saying besides."""
+        if self.options.verbose:
+            for skipped in analysis.skipped:
+                click.echo(f"skipped {display_path(skipped.path)}: {skipped.reason}", err=True)
+            if analysis.others:
+                click.echo(f"also read {len(analysis.others)} files for what they define", err=True)
+        if not analysis.modules and not analysis.findings and self.stdin is None:
+            self.say("warning: no Python files found")
+        seen = Summary(
+            files=len(analysis.modules),
+            seconds=time.perf_counter() - self.started,
+            jitted_functions=analysis.jitted_functions,
+            fixed=fixed,
+        )
+        if self.options.statistics:
+            write_statistics(analysis.findings, self.outputs[0].format, self.screen)
+        else:
+            write_findings(analysis.findings, analysis, self.outputs, seen, self.screen)
+        self.say_internal_errors(analysis)
+        self.known.shrink(analysis, self.say)
+
+    def exit_code(self, analysis: Analysis) -> int:
+        if analysis.internal_errors:
+            return EXIT_ERROR
+        bad = any(finding.severity.rank >= Severity.WARNING.rank for finding in analysis.findings)
+        return EXIT_FINDINGS if bad and not self.options.exit_zero else EXIT_CLEAN
+
+    # --- answers without an analysis ---
+
+    def show_settings(self) -> int:
+        path = Path.cwd() / (self.options.stdin_filename or next(iter(self.paths), "."))
+        config = self.resolver.for_directory(path) if path.is_dir() else self.resolver.for_file(path)
+        source = None if config.source is None else str(config.source)
+        click.echo(json.dumps({"source": source, "settings": settings(self.selection.over(config))}, indent=2))
+        return EXIT_CLEAN
+
+    def show_files(self) -> int:
+        found = discover(self.paths, self.resolver)
+        for path in found.files:
+            click.echo(display_path(path))
+        for fault in found.missing:
+            click.echo(f"error: {fault.display}: {fault.message}", err=True)
+        return EXIT_ERROR if found.missing else EXIT_CLEAN
+
+    # --- what is said ---
+
+    def say(self, text: str) -> None:
+        """A line for people, on standard error."""
+        if not self.options.quiet:
+            click.echo(text, err=True)
+
+    def say_fixed(self, fixed: Sequence[Finding]) -> None:
+        for finding in fixed:
+            what = finding.fix.message if self.options.show_fixes and finding.fix is not None else finding.name
+            self.say(f"fixed {_place(finding)}: {finding.code}: {what}")
+
+    def say_internal_errors(self, analysis: Analysis) -> None:
+        for error in analysis.internal_errors:
+            click.echo(f"error: jitlint failed on {error.where}: {error.message}", err=True)
+            if self.options.verbose:
+                click.echo(error.details, err=True)
+        if analysis.internal_errors:
+            hint = "" if self.options.verbose else "; `--verbose` shows where"
+            click.echo(f"This is a fault of jitlint, please report it{hint}. The other files were checked.", err=True)
+
+    def show_program(self, text: str, encoding: str = "utf-8") -> None:
+        """Write a program, or a difference, to standard output: every byte as it is."""
+        click.echo(text.encode(encoding, errors="surrogateescape"), nl=False)
+
+
+def _read_stdin() -> Source:
+    try:
+        return decode_source(sys.stdin.buffer.read())
+    except Unparsable as fault:
+        raise click.UsageError(f"standard input: {fault.message}") from fault
+
+
+def _place(finding: Finding) -> str:
+    cell = "" if finding.cell is None else f":cell {finding.cell}"
+    return f"{finding.filename}{cell}:{finding.span.row}:{finding.span.column}"
+
+
+def _findings(findings: Sequence[Finding]) -> str:
+    return f"{len(findings)} finding{'s' if len(findings) != 1 else ''}"
