@@ -43,10 +43,7 @@ def discover(paths: Iterable[Path | str], config: Config | ConfigResolver) -> Di
     search = _Search(config)
     for given in paths:
         search.add(absolute_path(given))
-    found = search.found
-    found.files.sort(key=lambda path: path.parts)
-    found.skipped.sort(key=lambda skipped: skipped.path.parts)
-    return found
+    return search.result()
 
 
 def is_excluded(path: Path, config: Config) -> bool:
@@ -84,10 +81,10 @@ class GlobSet:
 
 def _relative_pattern(glob: Glob) -> str:
     """``.gitignore`` knows no absolute patterns and no ``./``; users of Ruff write both."""
-    pattern = glob.pattern.removeprefix("./")
+    pattern = glob.pattern
     if glob.base is not None:
         pattern = pattern.removeprefix(glob.base.as_posix())
-    return pattern
+    return pattern[1:] if pattern.startswith("./") else pattern
 
 
 @lru_cache(maxsize=256)
@@ -123,11 +120,18 @@ def _decision(spec: GitIgnoreSpec, base: Path | None, path: Path, is_directory: 
 class _Search:
     def __init__(self, config: Config | ConfigResolver) -> None:
         self._config = config
-        self._seen: set[Path] = set()
-        self.found = Discovery()
+        self._files: dict[Path, Path] = {}
+        """By real path, so that a file with several names is found once."""
+        self._found = Discovery()
 
     def _config_for(self, directory: Path) -> Config:
         return self._config if isinstance(self._config, Config) else self._config.for_directory(directory)
+
+    def result(self) -> Discovery:
+        """Everything that was found so far, in the order of paths."""
+        self._found.files = sorted(self._files.values(), key=lambda path: path.parts)
+        self._found.skipped.sort(key=lambda skipped: skipped.path.parts)
+        return self._found
 
     def add(self, path: Path) -> None:
         """Add a path that the user named."""
@@ -141,16 +145,16 @@ class _Search:
             self._add_file(path)
         else:
             fault = "no such file or directory" if not path.is_symlink() else "a link to nothing, or to itself"
-            self.found.missing.append(Unreadable(path, display_path(path), 1, 1, fault))
+            self._found.missing.append(Unreadable(path, display_path(path), 1, 1, fault))
 
     def _add_file(self, path: Path) -> None:
         real = path.resolve()
-        if real not in self._seen:
-            self._seen.add(real)
-            self.found.files.append(path)
+        known = self._files.get(real)
+        if known is None or (known.is_symlink() and not path.is_symlink()):
+            self._files[real] = path
 
     def _skip(self, path: Path, reason: str) -> None:
-        self.found.skipped.append(Skipped(path, reason))
+        self._found.skipped.append(Skipped(path, reason))
 
     def _walk(self, top: Path, ignores: list[tuple[Path, GitIgnoreSpec]]) -> None:
         """Search below ``top``. Links to directories are not followed, as git does not, so that there are no loops."""
@@ -166,7 +170,7 @@ class _Search:
                 with os.scandir(directory) as entries:
                     listed = sorted(entries, key=lambda entry: entry.name)
             except OSError as error:
-                self.found.missing.append(
+                self._found.missing.append(
                     Unreadable(directory, display_path(directory), 1, 1, f"cannot be read: {error.strerror or error}")
                 )
                 continue
@@ -181,7 +185,7 @@ class _Search:
                     self._skip(path, "ignored by git")
                 elif is_directory:
                     stack.append((path, here))
-                elif not entry.is_file():
+                elif not path.is_file():
                     self._skip(path, "not a file, or a link to nothing")
                 else:
                     self._add_file(path)

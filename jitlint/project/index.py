@@ -100,34 +100,36 @@ class _Indexer:
         self.imports: set[str] = set()
 
     def index(self, tree: ast.Module, mentions_jax: bool) -> ModuleIndex:
-        statements = tuple(self._statement(group) for group in self._groups(tree.body))
+        statements = tuple(self._statement(*group) for group in self._groups(tree.body))
         return ModuleIndex(statements, frozenset(self.imports), mentions_jax)
 
-    def _groups(self, body: list[ast.stmt]) -> Iterator[list[ast.stmt]]:
-        """The statements, those together that share a row or are joined by a backslash."""
+    def _groups(self, body: list[ast.stmt]) -> Iterator[tuple[list[ast.stmt], int]]:
+        """The statements, those together that share a row or are joined by a backslash; with their last row."""
         group: list[ast.stmt] = []
         last_row = 0
         for node in body:
-            if group and _first_row(node) > last_row and not self._runs_on(group[-1]):
-                yield group
+            first_row = _first_row(node)
+            if group and first_row > last_row:
+                yield group, last_row
                 group = []
             group.append(node)
-            last_row = node.end_lineno or node.lineno
+            last_row = self._last_row(node)
         if group:
-            yield group
+            yield group, last_row
 
-    def _runs_on(self, node: ast.stmt) -> bool:
-        """Whether the row on which ``node`` ends is continued (``a = 1; \\``)."""
+    def _last_row(self, node: ast.stmt) -> int:
+        """The row that ``node`` ends on, or where a backslash continues it (``a = 1; \\``), the last of those rows."""
         assert node.end_lineno is not None and node.end_col_offset is not None
-        row = self.rows[node.end_lineno - 1]
-        if not row.rstrip("\r\n").endswith("\\"):
-            return False
-        rest = row.encode("utf-8", "surrogatepass")[node.end_col_offset :]
-        return rest.strip(b" \t\f;\r\n") == b"\\"
+        last_row, offset = node.end_lineno, node.end_col_offset
+        while last_row < len(self.rows):
+            row = self.rows[last_row - 1].rstrip("\r\n")
+            if not row.endswith("\\") or row.encode("utf-8")[offset:].strip(b" \t\f;") != b"\\":
+                break
+            last_row, offset = last_row + 1, 0
+        return last_row
 
-    def _statement(self, group: list[ast.stmt]) -> TopStatement:
+    def _statement(self, group: list[ast.stmt], last_row: int) -> TopStatement:
         first_row = _first_row(group[0])
-        last_row = group[-1].end_lineno or group[-1].lineno
         text = "".join(self.rows[first_row - 1 : last_row])
         if not text.endswith(("\n", "\r")):
             text += "\n"
