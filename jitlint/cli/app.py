@@ -72,6 +72,12 @@ def _run(args: Sequence[str] | None) -> int:
     except BrokenPipeError:
         _forget_stdout()
         return EXIT_CLEAN
+    except Exception as error:
+        if os.environ.get("JITLINT_DEBUG"):
+            raise
+        print(f"error: jitlint failed: {type(error).__name__}: {error}", file=sys.stderr)
+        print("This is a fault of jitlint, please report it; JITLINT_DEBUG=1 shows where.", file=sys.stderr)
+        return EXIT_ERROR
     return code if isinstance(code, int) else EXIT_CLEAN
 
 

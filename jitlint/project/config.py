@@ -80,6 +80,7 @@ OUTPUT_FORMATS = (
     "junit",
     "sarif",
     "rdjson",
+    "pylint",
 )
 
 

@@ -138,7 +138,12 @@ def test_module_execution_is_the_same_program(here: Path) -> None:
 
 
 def test_completion_knows_commands_and_options(here: Path) -> None:
-    environment = {**os.environ, "_JITLINT_COMPLETE": "bash_complete", "COMP_WORDS": "jitlint check --outp", "COMP_CWORD": "2"}
+    environment = {
+        **os.environ,
+        "_JITLINT_COMPLETE": "bash_complete",
+        "COMP_WORDS": "jitlint check --outp",
+        "COMP_CWORD": "2",
+    }
     program = "import sys; sys.argv[0] = 'jitlint'; from jitlint.cli import main; main()"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment, cwd=here)
     assert "--output-format" in done.stdout
