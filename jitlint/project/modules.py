@@ -46,9 +46,9 @@ def load_project(
     """
     project = SourceProject(config, overlay or {}, indexer)
     with _collector_paused():
-        project.add_discovered(discover(paths, config))
         if stdin is not None:
             project.add_stdin(*stdin)
+        project.add_discovered(discover(paths, config))
     return project
 
 
@@ -72,6 +72,8 @@ class SourceProject:
         self._config = config
         self._overlay = {absolute_path(name): text for name, text in overlay.items()}
         self._indexer = indexer
+        self._given: set[Path] = set()
+        """Files that a text was given for."""
         self._checked: dict[Path, Module] = {}
         self._neighbours: dict[Path, Module | None] = {}
         self._namespaces: dict[Path, Module] = {}
@@ -102,10 +104,12 @@ class SourceProject:
         return self._config_for(module.path.parent)
 
     def add_discovered(self, found: Discovery) -> None:
-        """Load the files of a discovery as modules to report on."""
+        """Load the files of a discovery as modules to report on, but for those that standard input stands for."""
         self._unreadable += found.missing
         self._skipped += found.skipped
         for path in found.files:
+            if path in self._given:
+                continue
             try:
                 text = self._overlay.get(path)
                 self._add_checked(path, display_path(path), read_source(path), text)
@@ -119,7 +123,7 @@ class SourceProject:
         if config.force_exclude and is_excluded(path, config):
             self._skipped.append(Skipped(path, "excluded by the configuration (force-exclude)"))
             return
-        self._checked.pop(path, None)
+        self._given.add(path)
         try:
             self._add_checked(path, filename, Source(text.removeprefix("\ufeff"), "utf-8"), self._overlay.get(path))
         except Unparsable as fault:
