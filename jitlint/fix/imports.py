@@ -115,7 +115,7 @@ def _separate(lines: Lines, body: Sequence[ast.stmt], new: NewImport) -> tuple[i
     present = [(key, s) for s in header if (key := _key_of(s)) is not None]
     key = _key_of_new(new)
     section = [(k, s) for k, s in present if k[0] == key[0]]
-    smaller = [s for k, s in section if k < key]
+    smaller = [s for k, s in section if k <= key]
     if smaller:
         return _after(lines, body, smaller[-1], f"{statement}\n")
     if section:

@@ -16,6 +16,7 @@ from typing import TypeVar
 import libcst as cst
 
 from jitlint.findings import NewImport
+from jitlint.fix.code import walk
 from jitlint.fix.sequences import insert
 
 _NOT_JIT = frozenset({"filter_jit", "filter_pmap", "jit_partial", "named_jit", "pmap", "shard_map", "vmap", "xmap"})
@@ -352,16 +353,10 @@ def _code(node: cst.CSTNode) -> str:
 
 def _quote_in(tree: cst.BaseExpression) -> str | None:
     """The quotation mark of the first plain string in the expression."""
-    for node in _walk(tree):
+    for node in walk(tree):
         if isinstance(node, cst.SimpleString) and node.quote in ("'", '"'):
             return node.quote
     return None
-
-
-def _walk(node: cst.CSTNode) -> Iterable[cst.CSTNode]:
-    yield node
-    for child in node.children:
-        yield from _walk(child)
 
 
 def _is_none(node: cst.BaseExpression) -> bool:
