@@ -28,7 +28,9 @@ _OURS = re.compile(
     r"#[ \t]*jitlint:[ \t]*(?P<directive>[\w-]+)[ \t]*(?:\[(?P<codes>[^\]#]*)\])?(?P<reason>(?:(?!\s#\s).)*)",
     re.IGNORECASE,
 )
-_NOQA = re.compile(r"#[ \t]*noqa(?:[ \t]*:[ \t]*(?P<codes>[A-Z]+\d+(?:[ \t,]+[A-Z]+\d+)*))?(?=[^\w:]|$)", re.IGNORECASE)
+_NOQA = re.compile(
+    r"#[ \t]*noqa(?:[ \t]*:[ \t]*(?P<codes>[A-Z]+\d+(?:[ \t,]+[A-Z]+\d+)*))?(?=[\s,.;#]|$)", re.IGNORECASE
+)
 _GATE = re.compile(r"jitlint:|noqa", re.IGNORECASE)
 _END_OF_FILE = 10**9
 
@@ -302,7 +304,7 @@ def _remove(ignore: Ignore, rows: Iterable[str]) -> tuple[Span, str]:
     before = row[: span.column - 1]
     after = row[span.end_column - 1 :].rstrip("\r\n")
     if not before.strip() and not after.strip():
-        if span.row < len(all_rows):
+        if row.endswith(("\n", "\r")):
             return Span(span.row, 1, span.row + 1, 1), ""
         return Span(span.row, 1, span.row, len(row.rstrip("\r\n")) + 1), ""
     if after.strip():  # another comment follows and takes the place
