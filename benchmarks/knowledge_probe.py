@@ -100,8 +100,8 @@ def observe(sample: probing.Sample) -> dict[str, Any]:
             continue
         if probing.ended(lambda n=name, v=value: sample.run({**sample.base, n: v}), []).error is not None:
             continue
-        for how, given, build in probing.probes(value):
-            outcome = probing.traced_outcome(sample, name, value, given, build)
+        for how, given, build in probing.probes(sample, name, value):
+            outcome = probing.traced_outcome(sample, name, given, build)
             if how == "whole" and outcome.error:
                 concrete[name] = outcome.error
             elif how == "item" and (outcome.error or "works") != concrete.get(name, "works"):
@@ -147,16 +147,16 @@ def observe_host(sample: probing.Sample) -> dict[str, Any]:
         if isinstance(value, str) or callable(value):
             continue
         if probing.holds_arrays(value) and isinstance(value, (list, tuple)):
-            alone[name] = fate(probing.traced_outcome(sample, name, value, value, lambda tracers: tracers))
+            alone[name] = fate(probing.traced_outcome(sample, name, value, lambda tracers: tracers))
             continue
-        for how, given, build in probing.probes(value):
-            outcome = fate(probing.traced_outcome(sample, name, value, given, build))
+        for how, given, build in probing.probes(sample, name, value):
+            outcome = fate(probing.traced_outcome(sample, name, given, build))
             if how == "whole":
                 alone[name] = outcome
             elif outcome != alone.get(name):
                 items[name] = outcome
         if name in sample.base and isinstance(value, np.ndarray):
-            got = fate(probing.traced_outcome(sample, name, value, value, lambda tracer: [tracer, tracer]))
+            got = fate(probing.traced_outcome(sample, name, value, lambda tracer: [tracer, tracer]))
             if got != alone[name]:
                 items[name] = got
     data = [name for name in alone if probing.holds_arrays({**sample.base, **sample.optional}[name])]
@@ -279,9 +279,13 @@ def dtype_word(sample: probing.Sample, traced: Mapping[str, Any], floats: Mappin
         if found is not None:
             seen[dtype] = str(found.dtype)
     base = None
+    numbers = {n: v for n, v in sample.base.items() if isinstance(v, (int, float)) and not isinstance(v, bool)}
     if not floats:
         only = set(seen.values())
         base = next(iter(only)) if len(only) == 1 else None
+        kinds = [out(sample, {**sample.base, **{n: of(v) for n, v in numbers.items()}}, traced) for of in (int, float)]
+        if None not in [None if k is None else 1 for k in kinds] and kinds[0].dtype != kinds[1].dtype:
+            base = "promote" if len(numbers) > 1 else f"like:{next(iter(numbers))}"
     elif len(set(seen.values())) == 1 and len(seen) > 1:
         base = next(iter(seen.values()))
     elif all(key == value for key, value in seen.items()) and len(seen) > 1:
@@ -383,7 +387,8 @@ def shape_word(sample: probing.Sample, traced: Mapping[str, Any], floats: Mappin
             if (good := [t for t in tried if t is not None]) and all(t.shape in ((5, 12), (3, 4, 5), (12,)) for t in good):
                 if sample.signature.parameters[name].default is inspect.Parameter.empty:
                     return f"arg:{name}"
-                rest = shape_without(sample, traced, floats)
+                default = sample.signature.parameters[name].default
+                rest = "scalar" if default == () else shape_without(sample, traced, floats)
                 return f"arg:{name}:{rest}" if rest else f"arg:{name}"
     return shape_without(sample, traced, floats)
 

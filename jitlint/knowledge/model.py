@@ -76,6 +76,9 @@ class FunctionModel:
     result nothing."""
     more: Mapping[str, int] = field(default_factory=dict)
     """Flags that, when true, make the result a tuple with that many further elements (``return_index`` 1)."""
+    fewer: Mapping[str, int] = field(default_factory=dict)
+    """Flags, true by default, that take that many elements off the result when false (``compute_uv`` 2); one element
+    left is no tuple."""
     concrete: Mapping[str, str] = field(default_factory=dict)
     """Parameters that must be known while tracing, with the class of the error JAX raises for a traced value."""
     items: Mapping[str, str] = field(default_factory=dict)
@@ -117,6 +120,8 @@ class FunctionModel:
     """For class decorators: what it makes of the class: ``pytree``, ``dataclass``, …"""
     static_field: tuple[str, bool] | None = None
     """For functions that declare a dataclass field: (keyword, value) that make the field static, not a leaf."""
+    removed: str | None = None
+    """The first version of the library that no longer has it."""
     documented: bool = True
     """False when there is no row and the library's default answers."""
 
@@ -176,6 +181,9 @@ class MethodModel:
     """The class of the error for a traced receiver (the method exists on concrete ones)."""
     conversion: bool = False
     """Asks for the value itself, as ``int(x)`` would."""
+    host: Term | None = None
+    """What a concrete jax array gives, where that differs from ``call.result``."""
+    host_type: str | None = None
     like: str | None = None
     """The dotted function that it does the same as, with the receiver as first argument."""
 

@@ -62,6 +62,7 @@ KINDS = frozenset(
         "pytree",
         "scalar",
         "static",
+        "tracer",
         "tree",
     }
 )
@@ -179,11 +180,13 @@ class LibraryFile:
         """The row ``[methods.name]``."""
         where = f"methods.{name}"
         table = self.table("methods", name)
-        own = {key: table.pop(key) for key in ("raises", "conversion", "like") if key in table}
+        own = {key: table.pop(key) for key in ("raises", "conversion", "host", "host_type", "like") if key in table}
         return MethodModel(
             self._function(table, name, where, self.default),
             self._choice(own, "raises", ERRORS, where),
             self._flag(own, "conversion", where),
+            self._result({"result": own["host"]}, where) if "host" in own else None,
+            self._optional(own, "host_type", where),
             self._optional(own, "like", where),
         )
 
@@ -219,7 +222,7 @@ class LibraryFile:
             changes["params"] = params
         if (result := self._result(table, where)) is not None:
             changes["result"] = result
-        for key in ("type", "transform", "registers"):
+        for key in ("type", "transform", "registers", "removed"):
             if (text := self._optional(table, key, where)) is not None:
                 changes[key] = text
         for key, allowed in (("effect", EFFECTS), ("key", KEYS), ("truth", TRUTHS)):
@@ -235,8 +238,9 @@ class LibraryFile:
             changes["lifted"] = {
                 name: self._names(table["lifted"], name, f"{where}.lifted") for name in table["lifted"]
             }
-        if "more" in table:
-            changes["more"] = self._counts(table["more"], f"{where}.more")
+        for key in ("more", "fewer"):
+            if key in table:
+                changes[key] = self._counts(table[key], f"{where}.{key}")
         if "dynamic" in table:
             changes["dynamic"] = self._dynamic(table["dynamic"], known, f"{where}.dynamic")
         for key in ("shape", "dtype", "weak"):
@@ -359,6 +363,7 @@ _FUNCTION_KEYS = frozenset(
         "result",
         "type",
         "more",
+        "fewer",
         "concrete",
         "items",
         "lifted",
@@ -375,6 +380,7 @@ _FUNCTION_KEYS = frozenset(
         "key",
         "registers",
         "static_field",
+        "removed",
     }
 )
 

@@ -70,6 +70,8 @@ class Sample:
     signature: inspect.Signature
     base: dict[str, Any]
     optional: dict[str, Any] = field(default_factory=dict)
+    axis_name: str | None = None
+    """The call is made under a vmap with this axis name (collectives)."""
 
     def run(self, values: Mapping[str, Any]) -> Any:
         """Call it with ``values`` given as the signature wants them."""
@@ -87,7 +89,11 @@ class Sample:
                 kwargs[name] = values[name]
             else:
                 args.append(values[name])
-        return self.call(*args, **kwargs)
+        if self.axis_name is None:
+            return self.call(*args, **kwargs)
+        seen: list[Any] = []
+        jax.vmap(lambda _: seen.append(self.call(*args, **kwargs)), axis_name=self.axis_name)(np.zeros(2))
+        return seen[-1]
 
     def trace(self, values: Mapping[str, Any], traced: Mapping[str, Any]) -> Outcome:
         """Trace the call with ``values``, where those of ``traced`` (pytrees of arrays or scalars) are tracers."""
@@ -192,27 +198,29 @@ def sample(dotted: str) -> Sample | None:
             base[name] = value
         else:
             optional[name] = value
-    return Sample(dotted, call, found, base, optional)
+    return Sample(dotted, call, found, base, optional, own.get("within"))
 
 
 def _families() -> list[str]:
     return [key for key in SAMPLES if key.startswith(("jax.", "numpy"))]
 
 
-def probes(value: Any) -> Iterator[tuple[str, Any, Callable[[Any], Any]]]:
-    """Ways to trace a value: (``whole`` or ``item``, what is traced, how the argument is built from the tracer)."""
-    if holds_arrays(value):
-        yield "whole", value, lambda tracer: tracer
-    elif isinstance(value, (bool, int, float, complex)):
+def probes(sample: Sample, name: str, value: Any) -> Iterator[tuple[str, Any, Callable[[Any], Any]]]:
+    """Ways to trace a value: (``whole`` or ``item``, what is traced, how the argument is built from the tracer).
+
+    A tuple of numbers is traced whole as one number where the callable takes that, else as a vector.
+    """
+    if holds_arrays(value) or isinstance(value, (bool, int, float, complex)):
         yield "whole", value, lambda tracer: tracer
     elif isinstance(value, tuple) and value and all(isinstance(item, int) for item in value):
-        yield "whole", value[0], lambda tracer: tracer
+        alone = ended(lambda: sample.run({**sample.base, name: value[0]}), []).error is None
+        yield "whole", value[0] if alone else np.array(value), lambda tracer: tracer
         yield "item", value[0], lambda tracer: (tracer, *value[1:])
 
 
-def traced_outcome(sample: Sample, name: str, value: Any, given: Any, build: Callable[[Any], Any]) -> Outcome:
-    """Trace the sample's call with only parameter ``name`` traced: ``given`` is the tracer's value, ``build`` the
-    argument made of it."""
+def traced_outcome(sample: Sample, name: str, given: Any, build: Callable[[Any], Any]) -> Outcome:
+    """Trace the sample's call with only parameter ``name`` traced: ``given`` is the tracer's value, ``build`` makes the
+    argument of it."""
     seen: list[Any] = []
 
     def body(tracer: Any) -> None:
