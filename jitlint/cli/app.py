@@ -12,11 +12,13 @@ import click
 from jitlint import __version__
 
 COMMANDS = {
-    "check": ("jitlint.cli.check_command", "Find what goes wrong under jax.jit, and repair it."),
-    "config": ("jitlint.cli.config_command", "Show the configuration keys and what they mean."),
-    "rule": ("jitlint.cli.rule_command", "Explain a rule."),
+    "check": ("jitlint.cli.check_command:command", "Find what goes wrong under jax.jit, and repair it."),
+    "config": ("jitlint.cli.config_command:command", "Show the configuration keys and what they mean."),
+    "report": ("jitlint.recorder.commands:report", "Show what a record of a run says, by time lost."),
+    "rule": ("jitlint.cli.rule_command:command", "Explain a rule."),
+    "trace": ("jitlint.recorder.commands:trace", "Run a program and record what JAX traces and compiles."),
 }
-"""Each subcommand: the module that has it as ``command``, and its line in ``jitlint --help``."""
+"""Each subcommand: where it is, and its line in ``jitlint --help``."""
 
 EXIT_CLEAN, EXIT_FINDINGS, EXIT_ERROR, EXIT_INTERRUPTED = 0, 1, 2, 130
 
@@ -30,7 +32,8 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command = importlib.import_module(COMMANDS[cmd_name][0]).command
+        module, _, name = COMMANDS[cmd_name][0].partition(":")
+        command = getattr(importlib.import_module(module), name)
         assert isinstance(command, click.Command)
         return command
 

@@ -178,12 +178,14 @@ class Session:
                 click.echo(f"also read {len(analysis.others)} files for what they define", err=True)
         if not analysis.modules and not analysis.findings and self.stdin is None:
             self.say("warning: no Python files found")
-        seen = Summary(
-            files=len(analysis.modules),
-            seconds=time.perf_counter() - self.started,
-            jitted_functions=analysis.jitted_functions,
-            fixed=fixed,
-        )
+        seen = Summary(fixed=fixed)
+        if not self.options.quiet:
+            seen = Summary(
+                files=len(analysis.modules),
+                seconds=time.perf_counter() - self.started,
+                jitted_functions=analysis.jitted_functions,
+                fixed=fixed,
+            )
         if self.options.statistics:
             write_statistics(analysis.findings, self.outputs[0].format, self.screen)
         else:

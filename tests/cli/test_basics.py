@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import jitlint
+from jitlint.cli.app import COMMANDS
 from jitlint.registry import known_codes
 from tests.cli.conftest import Run
 from tests.cli.programs import BRANCH, BROKEN, CLEAN
@@ -23,8 +24,9 @@ def test_version(run: Run) -> None:
 def test_help_names_every_command(run: Run) -> None:
     outcome = run("--help")
     assert outcome.code == 0
-    for name in ("check", "config", "rule"):
+    for name in COMMANDS:
         assert f"\n  {name} " in outcome.out
+        assert run(name, "--help").code == 0
 
 
 def test_clean_is_zero(run: Run, here: Path) -> None:
