@@ -40,10 +40,15 @@ class Cause:
         """The cause for the record, without what is not set."""
         return {k: v for k, v in dataclasses.asdict(self).items() if v}
 
+    @property
+    def title(self) -> str:
+        """The kind and the argument: ``shape of x``, ``static value of n``."""
+        name = "static value" if self.kind == "static" else self.kind.replace("_", " ")
+        return f"{name} of {self.argument}" if self.argument else name
+
     def describe(self) -> str:
         """One line for people."""
-        name = self.kind.replace("_", " ")
-        text = f"{name} of {self.argument}" if self.argument else name
+        text = self.title
         if self.old or self.new:
             text += f": {self.old} → {self.new}"
         return f"{text} ({self.note})" if self.note else text

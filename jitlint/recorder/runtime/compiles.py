@@ -127,7 +127,12 @@ class Compiles:
         placement = _placement(function, miss)
         known = self._placements.setdefault(event["function"], []) if function is not None else []
         if not fresh:
-            causes = [Cause("transform")] if transformed or miss is None else _moved(known, placement)
+            if transformed or miss is None:
+                causes = [Cause("transform", note="compiled for its gradient, its batched form or the like")]
+            elif event["trace"] is None:
+                causes = [Cause("unseen", note="traced where the recorder could not see it")]
+            else:
+                causes = _moved(known, placement) if known else [Cause("first")]
             event["causes"] = [cause.as_json() for cause in causes]
         known.append(placement)
         del known[:-64]
@@ -226,8 +231,6 @@ def _placement(function: Function | None, miss: FrameType | None) -> _Placement:
 
 def _moved(known: list[_Placement], placement: _Placement) -> list[Cause]:
     """Why a function was compiled that was not traced: its arguments are elsewhere, or its options are others."""
-    if not known:
-        return [Cause("unseen", note="traced before, or jitted before the recorder was started")]
     before = dict(known[-1])
     moved = [
         Cause("sharding", path, before[path], where)

@@ -59,7 +59,8 @@ def definition(fun: Any) -> Definition:
         elif inspect.ismethod(fun):
             fun = fun.__func__
         elif (inner := _wrapped(fun)) is not None:
-            chain.append(getattr(fun, "__code__", type(fun)))
+            wrapper_code: Hashable = getattr(fun, "__code__", None)
+            chain.append(wrapper_code or type(fun).__qualname__)
             if (wrapper := _wrapper_name(fun)) is not None:
                 wrappers.append(wrapper)
                 chain.append(wrapper)

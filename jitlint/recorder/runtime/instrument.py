@@ -74,8 +74,8 @@ def _replace(module: Any, name: str, bodies: Bodies, transform: str = "") -> Non
 
 
 def _hide_frames() -> None:
-    """Have jax leave the recorder's frames out of the tracebacks that it filters, as it does its own."""
-    module = sys.modules.get("jax._src.traceback_util")
-    register = getattr(module, "register_exclusion", None)
-    if register is not None:
-        register(os.path.dirname(os.path.abspath(__file__)))
+    """Have jax leave the recorder's frames out of the tracebacks that it filters and makes, as it does its own."""
+    for name in ("jax._src.traceback_util", "jax._src.source_info_util"):
+        register = getattr(sys.modules.get(name), "register_exclusion", None)
+        if register is not None:
+            register(os.path.dirname(os.path.abspath(__file__)))

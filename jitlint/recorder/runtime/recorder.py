@@ -176,8 +176,8 @@ class Recorder:
         if serial not in group.serials:
             group.serials.append(serial)
         if any(group.signatures.get(other) for other in group.serials):
-            made = function.made or {}
-            where = f"made at {made.get('file')}:{made.get('row')}" if made else ""
+            made: dict[str, Any] = function.made or {}
+            where = f"made at {os.path.basename(made['file'])}:{made['row']}" if made else ""
             return [Cause("new_function_object", note=where)]
         return [Cause("first")]
 
