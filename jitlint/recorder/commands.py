@@ -143,7 +143,7 @@ def _join_static(record: Record) -> Joined | None:
     present = sorted(file for file in files if file.suffix == ".py" and file.is_file())
     if not present:
         return join(record, ())
-    from jitlint.check import check_paths
+    from jitlint.library import check_paths
 
     return join(record, check_paths(present).findings)
 

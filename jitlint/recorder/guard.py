@@ -23,8 +23,8 @@ def no_retrace(*, eager: bool = True) -> Iterator[None]:
                 state = step(state, batch)
 
     ``eager=False`` lets operations outside of jitted functions compile, such as the first ``jnp.zeros(3)``. Enter it in
-    the thread that calls jax. The message has the reason where the function was jitted after jitlint began to watch: call
-    :func:`jitlint.watch` before jax is imported, or run under ``jitlint trace`` or ``pytest --jit-budget``.
+    the thread that calls jax. The message has the reason where the function was jitted after jitlint began to watch:
+    call :func:`jitlint.watch` before jax is imported, or run under ``jitlint trace`` or ``pytest --jit-budget``.
 
     Raises:
         RetraceError: at the call that has something traced or compiled.

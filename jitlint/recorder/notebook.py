@@ -11,7 +11,7 @@ _MEMORY = MemoryRecord()
 _loaded: list[Any] = []
 
 
-def load(shell: Any) -> None:
+def load_ipython_extension(shell: Any) -> None:
     """Record from now on, and add the magics ``%jit_report`` and ``%jit_reset`` to an IPython shell."""
     if "jax" in sys.modules and not _loaded:
         print("jitlint: jax was imported before: functions that are jitted already are not recorded")
@@ -23,7 +23,7 @@ def load(shell: Any) -> None:
     shell.register_magic_function(_reset, "line", "jit_reset")
 
 
-def unload(shell: Any) -> None:
+def unload_ipython_extension(shell: Any) -> None:
     """Collect no more. What jax got from the recorder stays, and does nothing."""
     if _loaded:
         _MEMORY.stop()

@@ -118,7 +118,8 @@ def _overview(functions: Sequence[Function]) -> str:
     note = f"<p class=soft>and {left} more functions</p>" if left > 0 else ""
     return (
         "<h2>Functions by time lost</h2><div class=wide><table><tr><th>#<th>function<th>defined at<th class=n>traces"
-        f"<th class=n>compiles<th class=n>time<th class=n>lost<th class=why>why again</tr>{''.join(rows)}</table></div>{note}"
+        f"<th class=n>compiles<th class=n>time<th class=n>lost<th class=why>why again</tr>{''.join(rows)}</table></div>"
+        f"{note}"
     )
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from .bodies import Bodies
 from .causes import Cause, explain
-from .functions import definition
+from .functions import Definition, definition
 from .recorder import Event, Function, Recorder, signature_of
 from .signature import Signature, describe_operands, name_arguments
 from .stack import frames, origin, place, user_frame
@@ -96,6 +96,8 @@ class Compiles:
         event["name"] = name = event["name"] or getattr(missed, "__name__", "") or _program_name(top)
         if function is not None:
             event.update(function.definition.as_json(), kind="jit", function=function.serial)
+        elif (unseen := _of_the_user(missed)) is not None:
+            event.update(unseen.as_json(), kind="jit")
         elif miss is None or transformed:
             event["kind"] = "jit"
         elif name in _CONTROL_FLOW_PRIMITIVES:
@@ -120,8 +122,8 @@ class Compiles:
             return
         serial = None if function is None else function.serial
         event["trace"], fresh = self._recorder.claim(serial, name)
-        if event["trace"] is None and function is None:
-            # No function that was given to jit: jax's own, or jitted before the recorder was there.
+        if event["trace"] is None and function is None and "file" not in event:
+            # Nothing that was given to jit.
             event["kind"] = "eager"
             return
         placement = _placement(function, miss)
@@ -166,6 +168,14 @@ class Compiles:
             row=definitions[0].row,
             causes=[cause.as_json() for cause in causes],
         )
+
+
+def _of_the_user(missed: Any) -> Definition | None:
+    """The definition of a function that was jitted before the recorder was there, None for one of jax's own."""
+    if not callable(missed):
+        return None
+    found = definition(missed)
+    return found if found.file and origin(found.file) != "jax" else None
 
 
 def _bare(reported: str) -> str:
