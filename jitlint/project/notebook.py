@@ -17,8 +17,6 @@ from dataclasses import dataclass, replace
 
 from jitlint.project.index import Unparsable, index_source, split_rows
 
-_SEPARATOR = re.compile(r"# %% cell (\d+)[\r\n]*\Z")
-
 
 @dataclass(frozen=True, slots=True)
 class Cell:
@@ -42,11 +40,13 @@ class Notebook:
     document: str
     """The JSON text of the file."""
     cells: tuple[Cell, ...]
+    separator: str
+    """What separator rows begin with, and no row of a cell; the number of the cell follows."""
 
     @property
     def text(self) -> str:
         """The module text."""
-        return "".join(_separator(cell.number) + _with_newline(cell.text) for cell in self.cells)
+        return "".join(f"{self.separator} {cell.number}\n{_with_newline(cell.text)}" for cell in self.cells)
 
     def locate(self, row: int) -> tuple[int, int]:
         """The cell number and the row within that cell for ``row`` of the module text (the first cell before any)."""
@@ -73,9 +73,8 @@ class Notebook:
 
         Rows before the first separator go into the first code cell. Raises ``ValueError`` when a separator is gone.
         """
-        sources = _split_cells(text)
-        numbers = [cell.number for cell in self.cells]
-        if list(sources) != numbers:
+        sources = self._split(text)
+        if list(sources) != [cell.number for cell in self.cells]:
             raise ValueError("the edited text does not have the cells of the notebook")
         document = self.document
         for cell in reversed(self.cells):
@@ -86,6 +85,24 @@ class Notebook:
             start, end = cell.span
             document = document[:start] + _encode_source(document, cell, source) + document[end:]
         return document
+
+    def _split(self, text: str) -> dict[int, str]:
+        """The rows of each cell by cell number, in order."""
+        cells: dict[int, str] = {}
+        rows = ""
+        number = 0
+        for row in split_rows(text):
+            if row.startswith(self.separator):
+                cells[number] = rows
+                number, rows = int(row.removeprefix(self.separator)), ""
+            else:
+                rows += row
+        cells[number] = rows
+        before = cells.pop(0, "")
+        if cells:
+            first = next(iter(cells))
+            cells[first] = before + cells[first]
+        return cells
 
 
 def parse_notebook(document: str) -> Notebook:
@@ -115,7 +132,10 @@ def parse_notebook(document: str) -> Notebook:
         text = _as_python(source)
         cells.append(Cell(number, row, source, text, span))
         row += 1 + len(split_rows(_with_newline(text)))
-    return Notebook(document, tuple(cells))
+    separator = "# %% cell"
+    while any(separator in cell.source for cell in cells):
+        separator = separator.replace("%%", "%% %%", 1)
+    return Notebook(document, tuple(cells), separator)
 
 
 def notebook_language(content: dict[str, object]) -> str:
@@ -141,29 +161,8 @@ def _joined(source: object) -> str | None:
     return None
 
 
-def _separator(number: int) -> str:
-    return f"# %% cell {number}\n"
-
-
 def _with_newline(text: str) -> str:
     return text if not text or text.endswith(("\n", "\r")) else text + "\n"
-
-
-def _split_cells(text: str) -> dict[int, str]:
-    """The rows of each cell by cell number, in order; rows before the first separator come first in its cell."""
-    cells: dict[int, str] = {}
-    before = ""
-    current: int | None = None
-    for row in split_rows(text):
-        if (match := _SEPARATOR.match(row)) is not None and int(match[1]) not in cells:
-            current = int(match[1])
-            cells[current] = before
-            before = ""
-        elif current is None:
-            before += row
-        else:
-            cells[current] += row
-    return cells
 
 
 # --- IPython syntax -------------------------------------------------------------------------------------------------
