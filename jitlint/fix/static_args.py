@@ -18,6 +18,7 @@ import libcst as cst
 from jitlint.findings import NewImport
 from jitlint.fix.code import walk
 from jitlint.fix.sequences import insert
+from jitlint.fix.text import newline_of, with_newlines
 
 _NOT_JIT = frozenset({"filter_jit", "filter_pmap", "jit_partial", "named_jit", "pmap", "shard_map", "vmap", "xmap"})
 """Last names of transforms whose options are not those of ``jax.jit``."""
@@ -110,7 +111,8 @@ def make_static(
             inherited=inherited,
             quote=_quote_in(tree) or quote,
         )
-        return site.rewrite(tree, tuple(dict.fromkeys(names)), decorator=decorator)
+        edit = site.rewrite(tree, tuple(dict.fromkeys(names)), decorator=decorator)
+        return StaticEdit(with_newlines(edit.text, newline_of(expression)), edit.imports)
     except cst.ParserSyntaxError:
         return Refusal("the expression cannot be parsed")
     except _CannotError as error:
@@ -279,7 +281,7 @@ class _Site:
         """Whether JAX treats the parameter as static, by position and by keyword."""
         named = name in (now.names or ())
         # A negative number counts back from the arguments of each call, and no name is inferred from it.
-        numbered = place is not None and place in (now.nums or ())
+        numbered = place is not None and self._by_position(place) and place in (now.nums or ())
         if now.nums is None:
             return named and (place is None or self.parameters[place].kind is not Kind.POSITIONAL_ONLY)
         if now.names is None:
@@ -325,8 +327,10 @@ class _Site:
         return _merge(old or (), new, lambda name: order.get(name, len(order)))
 
     def _merge_numbers(self, old: tuple[int, ...], new: Sequence[int]) -> tuple[int, ...]:
-        kept = tuple(number for number in old if number >= 0 or self._index(number) not in new)
-        return _merge(kept, new, lambda number: number)
+        # A negative number counts back from what each call passes; say which parameter it is meant to be.
+        places = [self._index(number) if number < 0 else None for number in old]
+        known = [number if place is None else place for number, place in zip(old, places, strict=True)]
+        return _merge(tuple(dict.fromkeys(known)), new, lambda number: number)
 
     # Writing.
 
@@ -462,7 +466,7 @@ def _extended(node: cst.BaseExpression, old: int, values: Sequence[str]) -> cst.
 
 
 def _with_closing_in_comma(node: _Brackets) -> tuple[_Brackets, cst.BaseParenthesizableWhitespace]:
-    """The literal with the whitespace before its closing bracket kept in the trailing comma, if it has one.
+    """The literal with the line break before its closing bracket kept in the trailing comma, if it has one.
 
     (libcst keeps it in either place.) Also gives the whitespace after the opening bracket.
     """
@@ -480,7 +484,8 @@ def _with_closing_in_comma(node: _Brackets) -> tuple[_Brackets, cst.BaseParenthe
     elif node.lpar:
         opening, closing = node.lpar[-1].whitespace_after, node.rpar[0].whitespace_before
         cleared["rpar"] = [node.rpar[0].with_changes(whitespace_before=empty), *node.rpar[1:]]
-    if isinstance(last.comma, cst.Comma) and last.comma.whitespace_after.empty:
+    broken = isinstance(closing, cst.ParenthesizedWhitespace)
+    if broken and isinstance(last.comma, cst.Comma) and last.comma.whitespace_after.empty:
         last = last.with_changes(comma=last.comma.with_changes(whitespace_after=closing))
         node = node.with_changes(elements=[*node.elements[:-1], last], **cleared)
     return node, opening
