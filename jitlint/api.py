@@ -24,14 +24,76 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Any, Literal
 
 import libcst as cst
 
 from jitlint.findings import Applicability, Certainty, Edit, Fix, NewImport, Severity, Step
+from jitlint.semantics.context import Context
+from jitlint.semantics.entry import Call, Entry, Root
+from jitlint.semantics.events import (
+    BadArgument,
+    BadResult,
+    BadSite,
+    BlindTest,
+    Captured,
+    ControlFlow,
+    DonatedUse,
+    DynamicShape,
+    Effect,
+    EntryCall,
+    Event,
+    GradientCut,
+    ItemAssignment,
+    KeyReuse,
+    LeakedUse,
+    LostUpdate,
+    NeedsConcrete,
+    OuterWrite,
+    Site,
+    StaleRead,
+    StaticArgument,
+    TracedUse,
+    TruthTest,
+    Unrolled,
+)
+from jitlint.semantics.source import Unit
 
 __all__ = [
     "Applicability",
+    "BadArgument",
+    "BadResult",
+    "BadSite",
+    "BlindTest",
+    "Call",
+    "Captured",
+    "Context",
+    "ControlFlow",
+    "DonatedUse",
+    "DynamicShape",
+    "Effect",
+    "Entry",
+    "EntryCall",
+    "Event",
+    "GradientCut",
+    "ItemAssignment",
+    "KeyReuse",
+    "LeakedUse",
+    "LostUpdate",
+    "NeedsConcrete",
+    "OuterWrite",
+    "Root",
+    "Site",
+    "StaleRead",
+    "StaticArgument",
+    "TracedUse",
+    "TruthTest",
+    "Unrolled",
+    "close_matches",
+    "is_guarded",
+    "is_swallowed",
+    "setting_help",
     "Certainty",
     "Edit",
     "Fix",
@@ -58,6 +120,8 @@ class Report:
     trace: tuple[Step, ...] | None = None
     fix: Fix | None = None
     properties: dict[str, object] = field(default_factory=dict)
+    unit: Unit | None = None
+    """The source that ``node`` stands in, where it is not the event's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,3 +140,36 @@ class Rule:
     check: Callable[[Any, Any], Iterator[Report]]
     fix: Literal["safe", "unsafe", "none"] = "none"
     status: Literal["stable", "preview"] = "stable"
+
+
+_TRACER_ERRORS = frozenset({"ConcretizationTypeError", "TracerBoolConversionError", "TracerArrayConversionError", "TracerIntegerConversionError",
+                            "NonConcreteBooleanIndexError", "JAXTypeError"})
+_SWALLOW = frozenset({"BaseException", "Exception", "TypeError"})
+
+
+def is_guarded(event: TracedUse) -> bool:
+    """Does code around it, in the traced function, catch the error that it raises, by name or at large?
+
+    All conversion errors of tracers derive from TypeError, boolean indexing from IndexError.
+    """
+    return bool(event.guards & _TRACER_ERRORS) or is_swallowed(event)
+
+
+def is_swallowed(event: TracedUse) -> bool:
+    """Does an ``except`` around it, in the traced function, catch the error without meaning to?"""
+    caught = event.guards & (_SWALLOW | ({"IndexError"} if event.error in ("NonConcreteBooleanIndexError", "IndexError") else {"ValueError"} if event.error == "ValueError" else frozenset()))
+    return bool(caught) and not event.guards & _TRACER_ERRORS
+
+
+def setting_help(event: Event, ctx: Context) -> str | None:
+    """Advice to make a setting static, where that cures the event."""
+    roots = ctx.settings_behind(event)
+    if not roots:
+        return None
+    names = ", ".join(f"`{r.name}`" for r in roots)
+    return f"make {names} static: `static_argnames=({', '.join(repr(r.name) for r in roots)},)` on `{roots[-1].entry.name}`"
+
+
+def close_matches(name: str, entry: Entry) -> list[str]:
+    """Parameters of a jitted function whose names are close to a misspelt one."""
+    return get_close_matches(name, [p.name for p in entry.params or () if p.name not in entry.statics], n=2, cutoff=0.6)

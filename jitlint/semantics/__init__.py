@@ -1,0 +1,26 @@
+"""The binding-time analysis: abstract values, the interpreter over libcst, and the events that rules are called on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from jitlint.api import Rule
+    from jitlint.findings import Finding
+    from jitlint.project.config import Config
+    from jitlint.project.model import Project
+
+
+def analyse(project: Project, config: Config, rules: Sequence[Rule]) -> Sequence[Finding]:
+    """The findings of these rules in the modules of a project that are reported on: unsorted, nothing suppressed."""
+    from jitlint.knowledge import load
+    from jitlint.project.target import jax_target
+    from jitlint.semantics import driver
+
+    knowledge = load([Path(p) for p in config.extra_models])
+    root = next((m.path.parent for m in project.modules), Path())
+    while not (root / "pyproject.toml").exists() and not (root / ".git").exists() and root != root.parent:
+        root = root.parent
+    return driver.analyse(project, knowledge, rules, jax_target(config, root), frozenset(config.assume_jitted)).findings

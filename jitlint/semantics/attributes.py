@@ -1,0 +1,302 @@
+"""Attribute access on abstract values."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from jitlint.knowledge import AttributeModel, MethodModel
+from jitlint.semantics import calls, operators, shapes
+from jitlint.semantics.values import (
+    NONE,
+    UNKNOWN,
+    Array,
+    Bound,
+    ClassV,
+    Const,
+    DictV,
+    Func,
+    Host,
+    Jitted,
+    Level,
+    LibV,
+    ListV,
+    ModuleV,
+    Obj,
+    Partial,
+    SetV,
+    Tree,
+    Tup,
+    Union,
+    Value,
+    Wrapped,
+    join,
+    union,
+)
+
+if TYPE_CHECKING:
+    from jitlint.semantics.interp import Interpreter
+
+
+def get_attribute(interp: Interpreter, base: Value, name: str, node: cst.CSTNode) -> Value:
+    """``base.name``."""
+    if isinstance(base, Union):
+        return union(_get(interp, m, name, node) for m in base.members if m != NONE)
+    return _get(interp, base, name, node)
+
+
+def _get(interp: Interpreter, base: Value, name: str, node: cst.CSTNode) -> Value:
+    match base:
+        case LibV(name=library):
+            return _library_attribute(interp, library, name, node)
+        case ModuleV():
+            return _module_attribute(interp, base, name, node)
+        case Array():
+            return array_attribute(interp, base, name, node)
+        case Tree():
+            return _tree_attribute(interp, base, name, node)
+        case Obj():
+            return object_attribute(interp, base, name, node)
+        case ClassV():
+            return _class_attribute(interp, base, name, node)
+        case calls.SuperV(self=me, owner=owner):
+            return _super_attribute(interp, me, owner, name)
+        case operators.AtV():
+            return Bound(LibV(f"at.{name}"), base)
+        case ListV():
+            return Bound(LibV(f"list.{name}"), base)
+        case DictV():
+            return Bound(LibV(f"dict.{name}"), base)
+        case SetV():
+            return Bound(LibV(f"set.{name}"), base)
+        case Tup():
+            return Bound(LibV(f"tuple.{name}"), base)
+        case Const(value=str()) | Host(type="str"):
+            return Bound(LibV(f"str.{name}"), base)
+        case Const() | Host():
+            if isinstance(base, Host) and base.type == "dtype":
+                return Host("dtype")
+            if name in ("real", "imag", "numerator", "denominator"):
+                return base
+            return Bound(LibV(f"scalar.{name}"), base) if not isinstance(base, Host) or base.type in operators.NUMBERS else UNKNOWN
+        case Func():
+            if name in base.attrs:
+                return base.attrs[name]
+            if name == "__name__":
+                return Const(base.name)
+            if name in ("__doc__", "__qualname__", "__module__"):
+                return Host("str")
+            return Bound(LibV(f"function.{name}"), base)
+        case Jitted():
+            if name == "__wrapped__":
+                return base.entry.func
+            if name in base.attrs:
+                return base.attrs[name]
+            return Bound(LibV(f"jitted.{name}"), base)
+        case Partial():
+            if name == "func":
+                return base.func
+            return Bound(LibV(f"partial.{name}"), base)
+        case Wrapped():
+            return Bound(LibV(f"wrapped.{name}"), base)
+        case Bound(func=f, self=me):
+            if name == "__self__":
+                return me
+            if name == "__func__":
+                return f
+            if isinstance(f, Jitted | Func):
+                return _get(interp, f, name, node)
+    return UNKNOWN
+
+
+def _library_attribute(interp: Interpreter, library: str, name: str, node: cst.CSTNode) -> Value:
+    dotted = f"{library}.{name}"
+    constant = interp.knowledge.constant(dotted)
+    if constant is not None:
+        if constant == "none":
+            return NONE
+        if constant in ("float", "int", "bool", "str", "dtype"):
+            return Host(constant)
+    if library == "os" and name == "environ":
+        return LibV("os.environ")
+    return LibV(interp.knowledge.canonical(dotted))
+
+
+def _module_attribute(interp: Interpreter, base: ModuleV, name: str, node: cst.CSTNode) -> Value:
+    value = base.env.slots.get(name)
+    if value is not None:
+        if interp.traces:
+            operators.note_read(interp, base.env, name, value, node)
+        return value
+    sub = interp.project.resolve(base.module, name, 1) if base.module.is_package else None
+    return interp.module(sub) if sub is not None else UNKNOWN
+
+
+def _tree_attribute(interp: Interpreter, base: Tree, name: str, node: cst.CSTNode) -> Value:
+    model = interp.knowledge.attribute("array", name)
+    if isinstance(model, AttributeModel):
+        if name in ("shape", "ndim", "size", "dtype"):
+            return array_attribute(interp, Array(Level.TRACED, roots=base.roots, origin=base.origin, maybe=base.maybe), name, node)
+        if name in ("T", "at", "mT"):
+            return array_attribute(interp, Array(Level.TRACED, roots=base.roots, origin=base.origin, maybe=base.maybe), name, node)
+        return UNKNOWN
+    if name in ("items", "values", "keys", "get", "copy", "pop", "update", "append", "index", "replace", "_replace", "count"):
+        return Bound(LibV(f"tree.{name}"), base)
+    if isinstance(model, MethodModel):
+        return Bound(LibV(f"jax.Array.{name}"), Array(Level.TRACED, roots=base.roots, origin=base.origin, maybe=base.maybe))
+    return UNKNOWN
+
+
+def array_attribute(interp: Interpreter, base: Array, name: str, node: cst.CSTNode) -> Value:
+    """``x.name`` of an array."""
+    if name == "at" and base.level is not Level.NUMPY:
+        return operators.AtV(base)
+    if name == "shape":
+        if base.shape is not None:
+            return Tup(tuple(Const(d, base.loops, "shape") if d is not None else Host("int", base.loops, "shape") for d in base.shape))
+        return Tup(None, Host("int", base.loops, "shape"))
+    if name == "ndim":
+        return Const(len(base.shape), via="shape") if base.shape is not None else Host("int", via="shape")
+    if name == "size":
+        n = shapes.size(base.shape)
+        return Const(n, via="shape") if n is not None else Host("int", via="shape")
+    if name == "dtype":
+        return Host("dtype")
+    kind = "array" if base.level is not Level.NUMPY else "host_array"
+    model = interp.knowledge.attribute(kind, name)
+    if model is None and base.level is Level.NUMPY:
+        model = interp.knowledge.attribute("array", name)
+    if isinstance(model, MethodModel):
+        return Bound(LibV(f"jax.Array.{name}"), base)
+    if isinstance(model, AttributeModel):
+        if model.raises is not None and base.is_traced:
+            operators.needs_concrete(interp, base, node, "item" if model.conversion else "attribute", f".{name}", model.raises)
+            return UNKNOWN
+        if model.result.op == "static":
+            return Host(model.type or "object", via="shape")
+        if model.result.op == "array":
+            out = operators.result_array(interp, [base], jax=base.level is not Level.NUMPY)
+            shape: shapes.Shape | None = None
+            if name in ("T", "mT") and base.shape is not None:
+                shape = tuple(reversed(base.shape)) if name == "T" else (*base.shape[:-2], *reversed(base.shape[-2:]))
+            elif name in ("real", "imag"):
+                shape = base.shape
+            return replace(out, shape=shape, dtype=base.dtype if shapes.kind(base.dtype) != "complex" else "float", weak=base.weak)
+    return UNKNOWN
+
+
+def lookup_method(obj: Obj, cls: ClassV, value: Value) -> Value:
+    """A class attribute as an instance gives it: functions are bound."""
+    flavour = ""
+    if isinstance(value, Func):
+        flavour = value.flavour
+    elif isinstance(value, Jitted):
+        flavour = str(getattr(value.attrs.get("flavour"), "value", ""))
+    if flavour == "static":
+        return value
+    if flavour == "class":
+        return Bound(value, cls)
+    if isinstance(value, Func | Jitted | Wrapped):
+        return Bound(value, obj)
+    return value
+
+
+def object_attribute(interp: Interpreter, base: Obj, name: str, node: cst.CSTNode) -> Value:
+    """``obj.name`` of an instance."""
+    value = base.slots.get(name)
+    if value is not None:
+        if interp.traces:
+            operators.note_read(interp, base, name, value, node)
+        return value
+    cls = base.project_class
+    if cls is None:
+        return UNKNOWN
+    if name == "__class__":
+        return cls
+    if cls.facts.enum and name in ("value", "name"):
+        return Host("str") if name == "name" else UNKNOWN
+    found = cls.lookup(name)
+    if found is not None:
+        if isinstance(found, Func) and found.flavour in ("property", "cached_property"):
+            result = calls.call_value(interp, Bound(found, base), calls.Args(), node)
+            if found.flavour == "cached_property":
+                operators.outer_write(interp, base, name, result, node, "cache", name)
+                interp.trail.write(base, name, result)
+            return result
+        if isinstance(found, calls.FieldV):
+            return calls.field_default(interp, cls, name)
+        if interp.traces and not isinstance(found, Func | Jitted):
+            owner = next((c for c in cls.mro() if isinstance(c, ClassV) and name in c.slots), cls)
+            operators.note_read(interp, owner, name, found, node)
+        return lookup_method(base, cls, found)
+    if cls.facts.namedtuple:
+        if name in ("_replace", "_asdict"):
+            return Bound(LibV(f"namedtuple.{name}"), base)
+        if name == "_fields":
+            return Tup(tuple(Const(f) for f in cls.facts.fields))
+    if name == "replace" and cls.facts.pytree:
+        return Bound(LibV("namedtuple._replace"), base)
+    return UNKNOWN
+
+
+def _class_attribute(interp: Interpreter, base: ClassV, name: str, node: cst.CSTNode) -> Value:
+    found = base.lookup(name)
+    if found is None:
+        if name == "__name__":
+            return Const(base.name)
+        return Bound(LibV(f"namedtuple.{name}"), base) if base.facts.namedtuple and name in ("_make", "_fields") else UNKNOWN
+    if base.facts.enum and not isinstance(found, Func):
+        member = base.slots.get(("member", name))
+        if member is None:
+            member = Obj(base, name)
+            base.slots[("member", name)] = member
+        return member
+    if isinstance(found, Func | Jitted):
+        flavour = found.flavour if isinstance(found, Func) else str(getattr(found.attrs.get("flavour"), "value", ""))
+        if flavour == "class":
+            return Bound(found, base)
+        return found
+    if interp.traces:
+        operators.note_read(interp, base, name, found, node)
+    return found
+
+
+def _super_attribute(interp: Interpreter, me: Value, owner: ClassV, name: str) -> Value:
+    cls = me.cls if isinstance(me, Obj) else me
+    mro = list(cls.mro()) if isinstance(cls, ClassV) else []
+    at = next((i for i, c in enumerate(mro) if c is owner), -1)
+    for c in mro[at + 1:]:
+        if isinstance(c, ClassV) and name in c.slots:
+            found = c.slots[name]
+            if isinstance(found, Func) and found.flavour == "static":
+                return found
+            return Bound(found, me) if isinstance(found, Func | Jitted) else found
+    return LibV("builtins.object.__init__") if name == "__init__" else UNKNOWN
+
+
+def set_attribute(interp: Interpreter, obj: Value, name: str, value: Value, node: cst.CSTNode, target: cst.Attribute) -> None:
+    """``obj.name = value``."""
+    for o in members(obj):
+        match o:
+            case Obj():
+                cls = o.project_class
+                prop = cls.lookup("__setattr__") if cls is not None else None
+                if prop is not None and not isinstance(prop, Func):
+                    continue
+                operators.outer_write(interp, o, name, value, node, "attribute", interp.unit.code(target))
+                new = value if not isinstance(obj, Union) or name not in o.slots else join(o.slots[name], value)
+                interp.write(o, name, new, node)
+            case ClassV():
+                operators.outer_write(interp, o, name, value, node, "attribute", interp.unit.code(target))
+                interp.write(o, name, value, node)
+            case ModuleV():
+                operators.outer_write(interp, o.env, name, value, node, "attribute", interp.unit.code(target))
+                interp.write(o.env, name, value, node)
+            case Func() | Jitted():
+                o.attrs[name] = value
+
+
+def members(v: Value) -> tuple[Value, ...]:
+    return v.members if isinstance(v, Union) else (v,)

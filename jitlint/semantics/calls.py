@@ -1,0 +1,829 @@
+"""Calls: binding arguments, running the project's functions, making functions, classes and instances."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import libcst as cst
+
+from jitlint.semantics import operators
+from jitlint.semantics.entry import Param
+from jitlint.semantics.source import scope_of
+from jitlint.semantics.state import Changes
+from jitlint.semantics.values import (
+    NONE,
+    NO_LOOPS,
+    UNKNOWN,
+    Array,
+    Bound,
+    ClassV,
+    Const,
+    DictV,
+    Env,
+    Func,
+    Host,
+    Jitted,
+    Level,
+    LibV,
+    ListV,
+    ModuleV,
+    Obj,
+    Partial,
+    SetV,
+    Tree,
+    Tup,
+    Union,
+    Unknown,
+    Value,
+    Wrapped,
+    join,
+    join_all,
+    members,
+    py_type,
+    union,
+)
+
+if TYPE_CHECKING:
+    from jitlint.semantics.interp import Frame, Interpreter
+
+MAX_CALL_DEPTH = 40
+MAX_MEMO_LEAVES = 64
+
+
+@dataclass(slots=True)
+class Args:
+    """The arguments of a call. ``rest`` is any further positional argument (``*unknown``), ``more`` any keyword."""
+
+    pos: list[Value] = field(default_factory=list)
+    kw: dict[str, Value] = field(default_factory=dict)
+    rest: Value | None = None
+    more: Value | None = None
+    pos_nodes: list[cst.CSTNode | None] = field(default_factory=list)
+    kw_nodes: dict[str, cst.CSTNode] = field(default_factory=dict)
+
+    def node(self, where: int | str) -> cst.CSTNode | None:
+        """The expression given at a position or for a keyword."""
+        if isinstance(where, str):
+            return self.kw_nodes.get(where)
+        return self.pos_nodes[where] if where < len(self.pos_nodes) else None
+
+    def values(self) -> list[Value]:
+        """Every value passed."""
+        return [*self.pos, *self.kw.values(), *(v for v in (self.rest, self.more) if v is not None)]
+
+    def get(self, position: int, name: str) -> Value | None:
+        """The argument at a position or by keyword."""
+        if position < len(self.pos):
+            return self.pos[position]
+        return self.kw.get(name)
+
+    def before(self, *values: Value) -> Args:
+        """The same with more positional arguments in front."""
+        return Args([*values, *self.pos], dict(self.kw), self.rest, self.more, [*([None] * len(values)), *self.pos_nodes], dict(self.kw_nodes))
+
+
+def call_node(interp: Interpreter, node: cst.Call) -> Value:
+    """A call expression."""
+    if isinstance(node.func, cst.Name) and node.func.value == "super" and interp.lookup("super", None) == LibV("builtins.super"):
+        return _super(interp, node)
+    func = interp.eval(node.func)
+    args = Args()
+    for a in node.args:
+        value = interp.eval(a.value)
+        if a.star == "*":
+            content = operators.iterate(interp, value, a.value)
+            if content.items is not None and args.rest is None:
+                args.pos.extend(content.items)
+                args.pos_nodes.extend([a.value] * len(content.items))
+            else:
+                args.rest = content.any_item() if args.rest is None else join(args.rest, content.any_item())
+        elif a.star == "**":
+            _keywords(args, value, a.value)
+        elif a.keyword is not None:
+            args.kw[a.keyword.value] = value
+            args.kw_nodes[a.keyword.value] = a.value
+        else:
+            args.pos.append(value)
+            args.pos_nodes.append(a.value)
+    return call_value(interp, func, args, node)
+
+
+def _keywords(args: Args, value: Value, node: cst.CSTNode) -> None:
+    if isinstance(value, DictV):
+        for k, v in value.entries().items():
+            if isinstance(k, str):
+                args.kw[k] = v
+                args.kw_nodes[k] = node
+        if value.rest is not None:
+            args.more = value.rest
+    else:
+        args.more = UNKNOWN
+
+
+def _super(interp: Interpreter, node: cst.Call) -> Value:
+    frame: Frame | None = interp.frame
+    while frame is not None and (frame.func is None or frame.func.owner is None):
+        frame = frame.caller if frame.func is not None and isinstance(frame.func.lazy, cst.Lambda) else None
+    if frame is None or frame.args_self is None or frame.func is None:
+        return UNKNOWN
+    return SuperV(frame.args_self, frame.func.owner)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
+class SuperV(Value):
+    """``super()`` in a method."""
+
+    self: Value
+    owner: ClassV
+
+
+def call_value(interp: Interpreter, func: Value, args: Args, node: cst.CSTNode) -> Value:
+    """Call anything. Unknown callees give Unknown."""
+    from jitlint.semantics import library, transforms
+
+    match func:
+        case Func():
+            return call_function(interp, func, args, node)
+        case LibV():
+            return library.call(interp, func.name, args, node)
+        case Jitted():
+            return transforms.call_jitted(interp, func, args, node)
+        case Bound(func=inner, self=me):
+            if isinstance(inner, LibV):
+                return library.call_method(interp, inner.name, me, args, node)
+            return call_value(interp, inner, args.before(me), node)
+        case Partial():
+            merged = Args([*func.args, *args.pos], {**func.kwargs, **args.kw}, args.rest, args.more,
+                          [*([None] * len(func.args)), *args.pos_nodes], dict(args.kw_nodes))
+            return call_value(interp, func.func, merged, node)
+        case Wrapped():
+            return transforms.call_wrapped(interp, func, args, node)
+        case ClassV():
+            return instantiate(interp, func, args, node)
+        case Obj():
+            cls = func.project_class
+            method = cls.lookup("__call__") if cls is not None else None
+            if method is not None:
+                return call_value(interp, Bound(method, func), args, node)
+            if cls is not None and cls.facts.module == "linen":
+                return UNKNOWN
+            return UNKNOWN
+        case Union():
+            results: list[Value] = []
+            callables = [m for m in func.members if m != NONE]
+
+            def arm(m: Value) -> Callable[[], bool]:
+                def run() -> bool:
+                    results.append(call_value(interp, m, args, node))
+                    return True
+                return run
+
+            if not callables:
+                return UNKNOWN
+            interp.fork([arm(m) for m in callables])
+            return union(results)
+    escape(interp, args)
+    return UNKNOWN
+
+
+def escape(interp: Interpreter, args: Args) -> None:
+    """Values handed to code that cannot be seen: lists and dicts among them may change there."""
+    for v in args.values():
+        if isinstance(v, ListV) and v.content.items is not None and not v.content.items:
+            interp.trail.write(v, "content", Tup(None, UNKNOWN))
+
+
+# ------------------------------------------------------------------------------------------------ signatures
+
+
+def parameters(node: cst.FunctionDef | cst.Lambda) -> list[Param]:
+    """The parameters of a function, without default values."""
+    p = node.params
+    out: list[Param] = []
+
+    def add(x: cst.Param, kind: str) -> None:
+        out.append(Param(x.name.value, kind, x.default is not None, x.annotation.annotation if x.annotation is not None else None))
+
+    for x in p.posonly_params:
+        add(x, "posonly")
+    for x in p.params:
+        add(x, "pos")
+    if isinstance(p.star_arg, cst.Param):
+        add(p.star_arg, "args")
+    for x in p.kwonly_params:
+        add(x, "kwonly")
+    if p.star_kwarg is not None:
+        add(p.star_kwarg, "kwargs")
+    return out
+
+
+def signature(interp: Interpreter, func: Value, depth: int = 0) -> tuple[Param, ...] | None:
+    """The parameters that a caller of ``func`` sees, as ``inspect.signature`` gives them; None when not known."""
+    if depth > 8:
+        return None
+    match func:
+        case Func():
+            wrapped = func.attrs.get("__wrapped__")
+            if wrapped is not None:
+                return signature(interp, wrapped, depth + 1)
+            out = parameters(func.node)
+            for p in out:
+                p.default = func.defaults.get(p.name)
+            return tuple(out)
+        case Bound(func=inner):
+            params = signature(interp, inner, depth + 1)
+            return params[1:] if params and params[0].kind in ("pos", "posonly") else params
+        case Partial():
+            params = signature(interp, func.func, depth + 1)
+            if params is None:
+                return None
+            left: list[Param] = []
+            skip = len(func.args)
+            after_keyword = False
+            for p in params:
+                if p.kind in ("pos", "posonly") and skip > 0:
+                    skip -= 1
+                    continue
+                if p.name in func.kwargs:
+                    after_keyword = True
+                    left.append(Param(p.name, "kwonly", True, p.annotation, func.kwargs[p.name]))
+                elif after_keyword and p.kind == "pos":
+                    left.append(Param(p.name, "kwonly", p.has_default, p.annotation, p.default))
+                else:
+                    left.append(p)
+            return tuple(left)
+        case Wrapped():
+            return signature(interp, func.func, depth + 1)
+        case Jitted(entry=entry):
+            return entry.params
+        case ClassV():
+            init = func.lookup("__init__")
+            return signature(interp, Bound(init, NONE), depth + 1) if init is not None else None
+        case Obj():
+            cls = func.project_class
+            call = cls.lookup("__call__") if cls is not None else None
+            return signature(interp, Bound(call, func), depth + 1) if call is not None else None
+    return None
+
+
+def underlying(func: Value, depth: int = 0) -> Func | None:
+    """The function of the project that runs in the end when ``func`` is called."""
+    if depth > 8:
+        return None
+    match func:
+        case Func():
+            return func
+        case Bound(func=inner) | Wrapped(func=inner) | Partial(func=inner):
+            return underlying(inner, depth + 1)
+        case Jitted(entry=entry):
+            return entry.target
+        case Obj():
+            cls = func.project_class
+            call = cls.lookup("__call__") if cls is not None else None
+            return underlying(call, depth + 1) if call is not None else None
+    return None
+
+
+@dataclass(slots=True)
+class Binding:
+    """Arguments by parameter. ``spelling`` says how each was passed: ``pos`` or ``kw``."""
+
+    values: dict[str, Value] = field(default_factory=dict)
+    nodes: dict[str, cst.CSTNode] = field(default_factory=dict)
+    spelling: dict[str, str] = field(default_factory=dict)
+    positions: dict[str, int] = field(default_factory=dict)
+    extra: list[Value] = field(default_factory=list)
+    """Elements of ``*args``."""
+    extra_kw: dict[str, Value] = field(default_factory=dict)
+    loose: bool = False
+    """Unknown ``*rest`` or ``**more`` took part: parameters without a value may still be passed."""
+
+
+def bind(params: tuple[Param, ...] | list[Param], args: Args) -> Binding:
+    """Match arguments to parameters as Python does, leniently."""
+    out = Binding(loose=args.rest is not None or args.more is not None)
+    positional = [p for p in params if p.kind in ("pos", "posonly")]
+    star = any(p.kind == "args" for p in params)
+    for i, v in enumerate(args.pos):
+        if i < len(positional):
+            name = positional[i].name
+            out.values[name] = v
+            out.spelling[name] = "pos"
+            out.positions[name] = i
+            node = args.node(i)
+            if node is not None:
+                out.nodes[name] = node
+        elif star:
+            out.extra.append(v)
+    by_name = {p.name: p for p in params if p.kind in ("pos", "kwonly")}
+    for k, v in args.kw.items():
+        if k in by_name:
+            if k not in out.values:
+                out.values[k] = v
+                out.spelling[k] = "kw"
+            if k in args.kw_nodes:
+                out.nodes[k] = args.kw_nodes[k]
+        else:
+            out.extra_kw[k] = v
+    if args.rest is not None:
+        for p in positional[len(args.pos):]:
+            if p.name not in out.values and not p.has_default:
+                out.values[p.name] = args.rest
+                out.spelling[p.name] = "pos"
+    return out
+
+
+# ------------------------------------------------------------------------------------------------ running functions
+
+
+def make_function(interp: Interpreter, node: cst.FunctionDef | cst.Lambda) -> Func:
+    """The function object that a ``def`` or ``lambda`` makes."""
+    frame = interp.frame
+    name = node.name.value if isinstance(node, cst.FunctionDef) else "<lambda>"
+    owner = frame.class_body
+    prefix = owner.qualname if owner is not None else frame.qualname
+    func = Func(name, f"{prefix}.{name}" if prefix else name, frame.env, interp.unit, node, owner=owner)
+    func.loops = frozenset(interp.loops)
+    func.frame = frame if frame.func is not None else None
+    func.birth = interp.tick()
+    for p in [*node.params.posonly_params, *node.params.params, *node.params.kwonly_params]:
+        if p.default is not None:
+            func.defaults[p.name.value] = interp.eval(p.default)
+    if not interp.quiet:
+        interp.functions.append(func)
+    return func
+
+
+def decorate(interp: Interpreter, decorator: cst.Decorator, value: Value, node: cst.FunctionDef) -> Value:
+    """Apply one decorator of a ``def``."""
+    from jitlint.semantics import library, transforms
+
+    expr = decorator.decorator
+    dec = interp.eval(expr)
+    if isinstance(dec, LibV):
+        flavour = _FLAVOURS.get(dec.name)
+        if flavour is not None:
+            if isinstance(value, Func):
+                value.flavour = flavour
+                return value
+            if isinstance(value, Jitted):
+                value.attrs["flavour"] = Const(flavour)
+                return value
+            return value
+        if interp.knowledge.function(dec.name) is None or not library.decorates(interp, dec.name):
+            return UNKNOWN if dec.name.split(".")[0] in _FOREIGN_COMPILERS else value
+    if isinstance(dec, Bound) and isinstance(dec.func, Func | Jitted) is False and isinstance(expr, cst.Attribute) and expr.attr.value in ("setter", "deleter", "register"):
+        return interp.frame.env.slots.get(node.name.value, value) if expr.attr.value == "setter" else value
+    if isinstance(dec, Unknown):
+        return value
+    with transforms.decorating(interp, expr):
+        out = call_value(interp, dec, Args([value], pos_nodes=[node]), expr)
+    if isinstance(out, Unknown) and isinstance(dec, LibV | Partial | Bound):
+        return value
+    return out
+
+
+_FLAVOURS = {
+    "builtins.staticmethod": "static", "builtins.classmethod": "class", "builtins.property": "property",
+    "functools.cached_property": "cached_property", "abc.abstractmethod": "abstract", "typing.overload": "overload",
+    "contextlib.contextmanager": "contextmanager", "abc.abstractproperty": "property",
+    "functools.lru_cache": "lru_cache", "functools.cache": "lru_cache",
+}
+_FOREIGN_COMPILERS = {"numba", "triton", "cutlass", "torch", "tensorflow", "pennylane", "warp"}
+
+
+def call_function(interp: Interpreter, func: Func, args: Args, node: cst.CSTNode | None) -> Value:
+    """Run a function of the project with these arguments."""
+    if len(interp.frames) > MAX_CALL_DEPTH or interp.steps > interp.budget:
+        return UNKNOWN
+    if sum(1 for f in interp.frames if f.func is not None and f.func.lazy is func.lazy) >= 2:
+        return UNKNOWN
+    key = id(func.lazy)
+    interp.called[key] = interp.called.get(key, 0) + 1
+    params = parameters(func.node)
+    binding = bind(params, args)
+    env = Env(func.env, func.name)
+    for p in params:
+        env.slots[p.name] = _argument(interp, func, p, binding, args, node)
+    if func.flavour == "lru_cache":
+        return _call_cached(interp, func, env, binding, node)
+    memo_key = _memo_key(interp, func, env)
+    if memo_key is not None and memo_key in interp.memo:
+        return interp.memo[memo_key]
+    pure_mark = interp.trail.mark()
+    events = interp.time
+    result = run_body(interp, func, env, node, args.pos[0] if args.pos else None)
+    if memo_key is not None and interp.time == events and interp.trail.mark() == pure_mark and _plain(result):
+        interp.memo[memo_key] = result
+    return result
+
+
+def _call_cached(interp: Interpreter, func: Func, env: Env, binding: Binding, node: cst.CSTNode | None) -> Value:
+    from jitlint.semantics.events import OuterWrite
+    from jitlint.semantics.values import traced_leaf
+
+    for name, v in binding.values.items():
+        at = binding.nodes.get(name) or node
+        if at is not None and interp.traces:
+            operators.needs_concrete(interp, v, at, "hash", f"the cache of `{func.name}`", "TypeError", name)
+    key = ("lru", id(func), tuple(fingerprint(v) for v in env.slots.values()))
+    if key in interp.memo:
+        return interp.memo[key]
+    result = run_body(interp, func, env, node, None)
+    leaf = traced_leaf(result)
+    if leaf is not None and interp.staging and node is not None:
+        interp.emit(OuterWrite(node=node, unit=interp.unit, kind="cache", name=func.name, leaf=leaf))
+    interp.memo[key] = result
+    return result
+
+
+def _argument(interp: Interpreter, func: Func, p: Param, binding: Binding, args: Args, node: cst.CSTNode | None) -> Value:
+    if p.kind == "args":
+        if args.rest is not None:
+            return Tup(None, join_all([*binding.extra, args.rest]))
+        return Tup(tuple(binding.extra))
+    if p.kind == "kwargs":
+        return DictV(binding.extra_kw, args.more)
+    value = binding.values.get(p.name)
+    if value is None:
+        if binding.loose and p.name not in func.defaults:
+            return args.more if args.more is not None else UNKNOWN
+        default = func.defaults.get(p.name)
+        if default is None:
+            return UNKNOWN
+        return join(default, args.more) if args.more is not None and p.kind in ("pos", "kwonly") else default
+    if node is not None and interp.traces and isinstance(value, Array) and value.is_traced and value.origin is not None and func.name != "<lambda>":
+        at = binding.nodes.get(p.name, node)
+        return replace(value, origin=interp.origin(f"passed to `{func.name}` as `{p.name}`", at, value.origin))
+    return value
+
+
+def _memo_key(interp: Interpreter, func: Func, env: Env) -> Any | None:
+    """A key under which the result can be reused inside a trace: nothing that it depends on is mutable."""
+    if not interp.traces:
+        return None
+    prints = []
+    for v in env.slots.values():
+        f = fingerprint(v)
+        if f is None:
+            return None
+        prints.append(f)
+    return (id(func), tuple(id(t) for t in interp.traces), len(interp.guards), tuple(prints))
+
+
+def fingerprint(v: Value, depth: int = 0) -> Any | None:
+    """A hashable image of a value; None where it has mutable or unbounded parts."""
+    if depth > 4:
+        return None
+    match v:
+        case Const() | Host() | Unknown() | LibV():
+            return v
+        case Array():
+            return (v, v.loops)
+        case Tree():
+            return v
+        case Tup(items=items, elem=elem):
+            parts = tuple(fingerprint(i, depth + 1) for i in (items if items is not None else (elem,) if elem is not None else ()))
+            return None if None in parts or len(parts) > MAX_MEMO_LEAVES else ("tup", items is None, parts)
+        case Func() | Jitted() | ClassV() | Wrapped() | Partial() | ModuleV():
+            return ("id", id(v))
+        case Bound(func=f, self=s):
+            a, b = fingerprint(f, depth + 1), fingerprint(s, depth + 1)
+            return None if a is None or b is None else ("bound", a, b)
+        case Union(members=ms):
+            parts = tuple(fingerprint(m, depth + 1) for m in ms)
+            return None if None in parts else ("union", parts)
+    return None
+
+
+def _plain(v: Value) -> bool:
+    return fingerprint(v) is not None
+
+
+def run_body(interp: Interpreter, func: Func, env: Env, node: cst.CSTNode | None, self_value: Value | None) -> Value:
+    """Run a function's body in a scope whose parameters are bound."""
+    from jitlint.semantics.interp import Frame
+
+    owner_module = _module_of(interp, func)
+    if isinstance(func.lazy, cst.Lambda):
+        frame = Frame(env, func.unit, owner_module, func.qualname, func, call=node, caller=interp.frames[-1] if interp.frames else None)
+        frame.args_self = self_value
+        interp.frames.append(frame)
+        try:
+            return interp.eval(func.lazy.body)
+        finally:
+            interp.frames.pop()
+    frame = Frame(env, func.unit, owner_module, func.qualname, func, call=node, caller=interp.frames[-1] if interp.frames else None)
+    frame.args_self = self_value
+    frame.mark = interp.trail.mark()
+    interp.frames.append(frame)
+    loops, interp_guards = len(interp.loops), len(interp.guards)
+    try:
+        falls = interp.block(func.lazy.body)
+    finally:
+        interp.frames.pop()
+        del interp.loops[loops:]
+        del interp.guards[interp_guards:]
+    scope = scope_of(func.lazy)
+    exits = frame.exits
+    result: Value
+    if exits:
+        alternatives: list[Changes] = [c for _, c in exits]
+        values = [v for v, _ in exits]
+        if falls:
+            alternatives.append(interp.trail.changes(frame.mark))
+            values.append(NONE)
+        interp.trail.undo(frame.mark)
+        interp.trail.merge(alternatives, join)
+        result = values[0] if len(values) == 1 else union(values)
+    else:
+        result = NONE if falls else UNKNOWN
+    if scope.generator:
+        if func.flavour == "contextmanager":
+            return ContextV(union(frame.yields) if frame.yields else UNKNOWN)
+        return Tup(None, union(frame.yields) if frame.yields else UNKNOWN, kind="iterator")
+    if isinstance(func.lazy, cst.FunctionDef) and func.lazy.asynchronous is not None:
+        return UNKNOWN
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class ContextV(Value):
+    """A context manager made by a generator; entering gives ``value``."""
+
+    value: Value
+
+
+def _module_of(interp: Interpreter, func: Func) -> ModuleV:
+    found = interp.modules.get(str(func.unit.module.path))
+    assert found is not None
+    return found
+
+
+def enter_context(interp: Interpreter, value: Value, node: cst.CSTNode) -> Value:
+    """What ``with value as x`` binds to x."""
+    match value:
+        case ContextV(value=v):
+            return v
+        case Obj():
+            cls = value.project_class
+            enter = cls.lookup("__enter__") if cls is not None else None
+            if enter is not None:
+                return call_value(interp, Bound(enter, value), Args(), node)
+    return UNKNOWN
+
+
+# ------------------------------------------------------------------------------------------------ classes
+
+
+def make_class(interp: Interpreter, node: cst.ClassDef) -> ClassV:
+    """The class object that a ``class`` statement makes."""
+    from jitlint.semantics import classes
+    from jitlint.semantics.interp import Frame
+
+    outer = interp.frame
+    bases = tuple(interp.eval(b.value) for b in node.bases if b.star == "")
+    prefix = outer.class_body.qualname if outer.class_body is not None else outer.qualname
+    cls = ClassV(node.name.value, f"{prefix}.{node.name.value}" if prefix else node.name.value, node, interp.unit, outer.env, bases)
+    cls.frame = outer if outer.func is not None else None
+    cls.loops = frozenset(interp.loops)
+    keywords = {k.keyword.value: interp.eval(k.value) for k in node.keywords if k.keyword is not None}
+    frame = Frame(outer.env, interp.unit, outer.module, cls.qualname, outer.func, caller=outer, class_body=cls)
+    interp.frames.append(frame)
+    try:
+        interp.block(node.body)
+    finally:
+        interp.frames.pop()
+    if not interp.quiet:
+        interp.classes.append(cls)
+    classes.inherit(interp, cls, keywords)
+    return cls
+
+
+def decorate_class(interp: Interpreter, decorator: cst.Decorator, value: Value) -> Value:
+    """Apply one decorator of a class."""
+    from jitlint.semantics import classes
+
+    dec = interp.eval(decorator.decorator)
+    if isinstance(value, ClassV) and classes.apply_decorator(interp, dec, value):
+        return value
+    if isinstance(dec, Func | Bound):
+        out = call_value(interp, dec, Args([value]), decorator.decorator)
+        return value if isinstance(out, Unknown) else out
+    return value
+
+
+def instantiate(interp: Interpreter, cls: ClassV, args: Args, node: cst.CSTNode) -> Value:
+    """An instance of a class of the project."""
+    facts = cls.facts
+    if facts.enum:
+        return Obj(cls, node)
+    obj = Obj(cls, node, open_=cls.opaque() and not facts.dataclass)
+    obj.loops = frozenset(interp.loops)
+    obj.frame = interp.frame
+    init = cls.lookup("__init__")
+    if init is not None:
+        call_value(interp, Bound(init, obj), args, node)
+    elif facts.fields:
+        params = [Param(f, "pos", f in cls.slots) for f in facts.fields]
+        binding = bind(params, args)
+        for f in facts.fields:
+            value = binding.values.get(f)
+            if value is None:
+                value = field_default(interp, cls, f) if not binding.loose else UNKNOWN
+            obj.slots[f] = value
+        post = cls.lookup("__post_init__")
+        if post is not None:
+            call_value(interp, Bound(post, obj), Args(), node)
+    return obj
+
+
+def field_default(interp: Interpreter, cls: ClassV, name: str) -> Value:
+    """The default of a dataclass field (``field(default=…)`` taken apart)."""
+    value = cls.lookup(name)
+    if isinstance(value, FieldV):
+        if value.default is not None:
+            return value.default
+        if value.factory is not None:
+            return call_value(interp, value.factory, Args(), cls.node)
+        return UNKNOWN
+    return value if value is not None else UNKNOWN
+
+
+@dataclass(frozen=True, slots=True)
+class FieldV(Value):
+    """``dataclasses.field(…)`` and the like."""
+
+    default: Value | None
+    factory: Value | None
+    static: bool
+
+
+def is_callable(v: Value) -> bool | None:
+    """``callable(v)`` where known."""
+    match v:
+        case Func() | Bound() | Partial() | Wrapped() | Jitted() | ClassV():
+            return True
+        case Const() | Host() | Array() | Tup() | ListV() | DictV() | SetV() | Tree():
+            return False
+        case Obj():
+            cls = v.project_class
+            if cls is None or cls.opaque():
+                return None
+            return cls.lookup("__call__") is not None
+    return None
+
+
+_ABSTRACT = {"collections.abc.Sequence": (ListV, Tup), "collections.abc.Mapping": (DictV,), "collections.abc.Iterable": (ListV, Tup, DictV, SetV),
+             "typing.Sequence": (ListV, Tup), "typing.Mapping": (DictV,)}
+_SCALARS = {"builtins.int": {"int", "bool"}, "builtins.float": {"float"}, "builtins.bool": {"bool"}, "builtins.str": {"str"},
+            "builtins.complex": {"complex"}, "builtins.bytes": {"bytes"}, "numbers.Number": {"int", "float", "bool", "complex"},
+            "numbers.Integral": {"int", "bool"}, "numbers.Real": {"int", "float", "bool"}, "types.NoneType": {"NoneType"}}
+_CONTAINERS: dict[str, tuple[type, ...]] = {"builtins.list": (ListV,), "builtins.tuple": (Tup,), "builtins.dict": (DictV,), "builtins.set": (SetV,)}
+_TRACER = {"jax.core.Tracer", "jax._src.core.Tracer"}
+_JAX_ARRAY = {"jax.Array", "jax.numpy.ndarray", "jax.interpreters.xla.DeviceArray", "jax.typing.ArrayLike", "chex.Array", "jaxtyping.Array"}
+
+
+def is_instance(interp: Interpreter, value: Value, kinds: Value) -> bool | None:
+    """``isinstance(value, kinds)`` where known."""
+    if isinstance(kinds, ListV):
+        kinds = kinds.content
+    options = kinds.items if isinstance(kinds, Tup) and kinds.items is not None else (kinds,)
+    answers = [_is_one(interp, value, k) for k in options]
+    if True in answers:
+        return True
+    return None if None in answers else False
+
+
+def _is_one(interp: Interpreter, value: Value, kind: Value) -> bool | None:
+    if isinstance(value, Unknown | Union):
+        return None
+    if isinstance(kind, ClassV):
+        if isinstance(value, Obj):
+            mro = list(value.cls.mro()) if isinstance(value.cls, ClassV) else [value.cls]
+            if any(c is kind for c in mro):
+                return True
+            return None if any(not isinstance(c, ClassV) and c != LibV("builtins.object") for c in mro) and not isinstance(value.cls, ClassV) else False
+        return None if isinstance(value, Tree) else False
+    if not isinstance(kind, LibV):
+        return None
+    name = kind.name
+    if isinstance(value, Array):
+        if name in _TRACER:
+            return value.level >= Level.LINEAR
+        if name in _JAX_ARRAY:
+            return value.level >= Level.HOST
+        if name in ("numpy.ndarray", "numpy.generic"):
+            return None if value.level is Level.NUMPY else False
+        if name in _SCALARS or name in _CONTAINERS:
+            return False if value.level >= Level.HOST else None
+        return None
+    scalar = py_type(value)
+    if name in _SCALARS:
+        if scalar is not None and scalar != "object" and scalar != "number":
+            return scalar in _SCALARS[name]
+        return False if isinstance(value, Tup | ListV | DictV | SetV | Func | ClassV) else None
+    if name in _CONTAINERS:
+        if isinstance(value, Obj):
+            return name == "builtins.tuple" if value.project_class is not None and value.project_class.facts.namedtuple else None
+        if isinstance(value, Tup) and value.kind == "iterator":
+            return False
+        return isinstance(value, _CONTAINERS[name]) if not isinstance(value, Tree | Host) else None
+    if name in _ABSTRACT and isinstance(value, Tup | ListV | DictV | SetV | Const):
+        return isinstance(value, _ABSTRACT[name])
+    if name in _TRACER or name in _JAX_ARRAY or name in ("numpy.ndarray", "numpy.generic"):
+        if isinstance(value, Const | Tup | ListV | DictV | Func | ClassV):
+            return False
+        if isinstance(value, Host) and value.type != "object":
+            return False
+        if isinstance(value, Tree) and name in _TRACER:
+            return None
+    if name in ("collections.abc.Callable", "typing.Callable"):
+        return is_callable(value)
+    return None
+
+
+# ------------------------------------------------------------------------------------------------ annotations
+
+
+def from_annotation(interp: Interpreter, node: cst.BaseExpression, depth: int = 0) -> Value | None:
+    """A host value of the type that an annotation names; None where it says nothing."""
+    if depth > 4:
+        return None
+    if isinstance(node, cst.SimpleString):
+        try:
+            parsed = cst.parse_expression(str(node.evaluated_value))
+        except cst.ParserSyntaxError:
+            return None
+        return from_annotation(interp, parsed, depth + 1)
+    if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.BitOr):
+        parts = [from_annotation(interp, node.left, depth + 1), from_annotation(interp, node.right, depth + 1)]
+        return union(p for p in parts if p is not None) if None not in parts else None
+    if isinstance(node, cst.Name) and node.value == "None":
+        return NONE
+    inner: list[cst.BaseExpression] = []
+    target = node
+    if isinstance(node, cst.Subscript):
+        target = node.value
+        inner = [e.slice.value for e in node.slice if isinstance(e.slice, cst.Index)]
+    if not isinstance(target, cst.Name | cst.Attribute):
+        return None
+    interp.quiet += 1
+    try:
+        kind = interp.eval(target)
+    finally:
+        interp.quiet -= 1
+    if isinstance(kind, ClassV):
+        return instance_of(interp, kind, depth)
+    if not isinstance(kind, LibV):
+        return None
+    name = kind.name
+    scalars = {"builtins.int": "int", "builtins.float": "float", "builtins.bool": "bool", "builtins.str": "str", "builtins.complex": "complex"}
+    if name in scalars:
+        return Host(scalars[name])
+    if name == "typing.Optional" and inner:
+        one = from_annotation(interp, inner[0], depth + 1)
+        return union([one, NONE]) if one is not None else None
+    if name == "typing.Union":
+        parts = [from_annotation(interp, i, depth + 1) for i in inner]
+        return union(p for p in parts if p is not None) if None not in parts else None
+    if name in ("typing.Literal", "typing_extensions.Literal") and inner:
+        return join_all(interp.eval(i) for i in inner)
+    if name in ("typing.Annotated", "typing.Final", "typing.ClassVar") and inner:
+        return from_annotation(interp, inner[0], depth + 1)
+    model = interp.knowledge.class_(name)
+    if name in _JAX_ARRAY or model is not None and model.kind in ("array", "key"):
+        return Array(Level.HOST, "key" if model is not None and model.kind == "key" else None)
+    if name == "numpy.ndarray":
+        return Array(Level.NUMPY)
+    return None
+
+
+def instance_of(interp: Interpreter, cls: ClassV, depth: int = 0) -> Obj:
+    """An instance about which only the class is known: attributes by annotation, else open."""
+    obj = Obj(cls, cls.node, open_=True)
+    for c in cls.mro():
+        if not isinstance(c, ClassV):
+            continue
+        for s in c.node.body.body:
+            for small in s.body if isinstance(s, cst.SimpleStatementLine) else ():
+                if isinstance(small, cst.AnnAssign) and isinstance(small.target, cst.Name) and small.target.value not in obj.slots:
+                    value = from_annotation(interp, small.annotation.annotation, depth + 1)
+                    if value is not None:
+                        obj.slots[small.target.value] = value
+    return obj
+
+
+def star_import(interp: Interpreter, name: str, node: cst.CSTNode) -> None:
+    """``from library import *``: nothing is bound; names are looked up as unknown."""
+
+
+def subscripted_library(interp: Interpreter, base: LibV, index: Value) -> Value:
+    """``typing.X[...]`` stays itself; anything else of a library is unknown."""
+    root = base.name.split(".")[0]
+    return base if root in ("typing", "collections", "builtins", "jaxtyping", "typing_extensions", "chex") or base.name in _JAX_ARRAY else UNKNOWN
+
+
+__all__ = ["NO_LOOPS", "Args", "Binding", "SuperV"]

@@ -1,0 +1,188 @@
+"""What bases and decorators make of a class: pytree, dataclass, NamedTuple, enum, module of a library."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from jitlint.semantics.values import (
+    FALSE,
+    TRUE,
+    Bound,
+    ClassV,
+    Const,
+    Func,
+    LibV,
+    ListV,
+    Partial,
+    Tup,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from jitlint.semantics.interp import Interpreter
+
+_NAMEDTUPLE = {"typing.NamedTuple", "typing_extensions.NamedTuple"}
+_ENUM = {"enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.Flag", "enum.IntFlag"}
+
+
+def inherit(interp: Interpreter, cls: ClassV, keywords: dict[str, Value]) -> None:
+    """Read the facts of a new class off its bases and body."""
+    facts = cls.facts
+    for base in cls.bases:
+        if isinstance(base, ClassV):
+            b = base.facts
+            facts.enum |= b.enum
+            facts.module = facts.module or b.module
+            facts.frozen |= b.frozen and b.dataclass
+            facts.fields = b.fields
+            if b.module is not None or b.pytree and any(isinstance(c, LibV) for c in base.mro()):
+                facts.pytree |= b.pytree
+                facts.dataclass |= b.dataclass
+                facts.static_fields |= b.static_fields
+            facts.namedtuple |= b.namedtuple
+        elif isinstance(base, LibV):
+            if base.name in _NAMEDTUPLE:
+                facts.namedtuple = facts.pytree = facts.frozen = True
+            if base.name in _ENUM:
+                facts.enum = True
+            model = interp.knowledge.class_(base.name)
+            if model is not None:
+                if model.kind == "pytree":
+                    facts.pytree = True
+                if model.kind in ("linen", "nnx", "haiku"):
+                    facts.module = model.kind
+                if model.decorator is not None or model.kind == "linen":
+                    facts.dataclass = True
+                if model.kind in ("nnx",):
+                    facts.pytree = True
+                facts.static_fields |= frozenset(model.static)
+    if facts.dataclass or facts.namedtuple:
+        _read_fields(interp, cls)
+
+
+def _read_fields(interp: Interpreter, cls: ClassV) -> None:
+    from jitlint.semantics.calls import FieldV
+
+    fields = list(cls.facts.fields)
+    static = set(cls.facts.static_fields)
+    for s in cls.node.body.body:
+        for small in s.body if isinstance(s, cst.SimpleStatementLine) else ():
+            if isinstance(small, cst.AnnAssign) and isinstance(small.target, cst.Name):
+                name = small.target.value
+                text = cls.unit.code(small.annotation.annotation)
+                if "ClassVar" in text:
+                    continue
+                if name not in fields:
+                    fields.append(name)
+                value = cls.slots.get(name)
+                if isinstance(value, FieldV) and value.static or _marks_static(interp, small.annotation.annotation, cls):
+                    static.add(name)
+                else:
+                    static.discard(name)
+    cls.facts.fields = tuple(fields)
+    cls.facts.static_fields = frozenset(static)
+
+
+def _marks_static(interp: Interpreter, annotation: cst.BaseExpression, cls: ClassV) -> bool:
+    target = annotation.value if isinstance(annotation, cst.Subscript) else annotation
+    if not isinstance(target, cst.Name | cst.Attribute):
+        return False
+    interp.quiet += 1
+    try:
+        kind = interp.eval(target)
+    finally:
+        interp.quiet -= 1
+    if isinstance(kind, LibV):
+        model = interp.knowledge.class_(kind.name)
+        return model is not None and model.kind == "static"
+    return False
+
+
+def apply_decorator(interp: Interpreter, decorator: Value, cls: ClassV) -> bool:
+    """Apply a known class decorator; False when it is not known here."""
+    keywords: dict[str, Value] = {}
+    args: tuple[Value, ...] = ()
+    while isinstance(decorator, Partial):
+        keywords = {**decorator.kwargs, **keywords}
+        args = decorator.args
+        decorator = decorator.func
+    if isinstance(decorator, Bound) and isinstance(decorator.func, LibV) and isinstance(decorator.self, LibV):
+        decorator = decorator.self
+    if not isinstance(decorator, LibV):
+        return False
+    model = interp.knowledge.function(decorator.name)
+    registers = model.registers if model is not None else None
+    return register(interp, decorator.name, registers, cls, keywords, args)
+
+
+def register(interp: Interpreter, name: str, registers: str | None, cls: ClassV, keywords: dict[str, Value], args: tuple[Value, ...] = ()) -> bool:
+    """Make of the class what the library function ``name`` makes of it."""
+    facts = cls.facts
+    tail = name.rpartition(".")[2]
+    if registers is None and name.startswith(("jax.tree_util.register", "jax.tree.register")):
+        registers = "pytree"
+    if registers is None:
+        return False
+    if registers in ("dataclass", "pytree_dataclass", "frozen_dataclass") or tail in ("dataclass", "pytree_dataclass"):
+        facts.dataclass = True
+        facts.frozen |= keywords.get("frozen") == TRUE or name.startswith("flax.struct") or registers == "frozen_dataclass"
+        facts.eq = keywords.get("eq") != FALSE
+        _read_fields(interp, cls)
+    if registers != "dataclass" and registers != "frozen_dataclass":
+        facts.pytree = True
+        facts.custom_flatten |= tail in ("register_pytree_node_class", "register_pytree_node", "register_pytree_with_keys_class", "register_pytree_with_keys")
+        meta = _names(keywords.get("meta_fields"))
+        data = _names(keywords.get("data_fields"))
+        if meta is None and data is None and tail == "register_dataclass" and len(args) >= 2:
+            data, meta = _names(args[0]), _names(args[1])
+        if meta is not None:
+            facts.static_fields |= frozenset(meta)
+        if data is not None:
+            facts.data_fields = frozenset(data)
+        if facts.custom_flatten:
+            facts.static_fields |= _aux_fields(cls)
+    return True
+
+
+def _names(v: Value | None) -> tuple[str, ...] | None:
+    if isinstance(v, ListV):
+        v = v.content
+    if isinstance(v, Tup) and v.items is not None:
+        return tuple(i.value for i in v.items if isinstance(i, Const) and isinstance(i.value, str))
+    return None
+
+
+def _aux_fields(cls: ClassV) -> frozenset[str]:
+    """Attributes that ``tree_flatten`` puts into its second result."""
+    flatten = cls.slots.get("tree_flatten")
+    if not isinstance(flatten, Func) or not isinstance(flatten.lazy, cst.FunctionDef):
+        return frozenset()
+    assigned: dict[str, cst.BaseExpression] = {}
+    aux: set[str] = set()
+    children: set[str] = set()
+
+    def attributes(node: cst.BaseExpression) -> set[str]:
+        found: set[str] = set()
+
+        class Visitor(cst.CSTVisitor):
+            def visit_Attribute(self, n: cst.Attribute) -> None:
+                if isinstance(n.value, cst.Name) and n.value.value == "self":
+                    found.add(n.attr.value)
+
+            def visit_Name(self, n: cst.Name) -> None:
+                if n.value in assigned:
+                    found.update(attributes(assigned.pop(n.value)))
+
+        node.visit(Visitor())
+        return found
+
+    for s in flatten.lazy.body.body:
+        for small in s.body if isinstance(s, cst.SimpleStatementLine) else ():
+            if isinstance(small, cst.Assign) and isinstance(small.targets[0].target, cst.Name):
+                assigned[small.targets[0].target.value] = small.value
+            elif isinstance(small, cst.Return) and isinstance(small.value, cst.Tuple) and len(small.value.elements) == 2:
+                children |= attributes(small.value.elements[0].value)
+                aux |= attributes(small.value.elements[1].value)
+    return frozenset(aux - children)

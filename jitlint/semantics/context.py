@@ -1,0 +1,143 @@
+"""What a rule can ask beyond its event: the path to a value, the settings behind it, edits, source text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from jitlint.findings import Applicability, Edit, Fix, Span, Step
+from jitlint.fix.code import Rewrite
+from jitlint.fix.literals import list_as_tuple, respelled
+from jitlint.fix.names import Names
+from jitlint.fix.updates import at_update
+from jitlint.project.model import JaxTarget, Module
+from jitlint.semantics import settings
+from jitlint.semantics.entry import Entry, Root
+from jitlint.semantics.events import BadSite, Event, ItemAssignment, StaticArgument, TracedUse, TruthTest
+from jitlint.semantics.values import Array, Origin, Tree
+
+if TYPE_CHECKING:
+    from jitlint.semantics.interp import Interpreter
+    from jitlint.semantics.source import Unit
+
+
+class Context:
+    """Answers rules' questions."""
+
+    def __init__(self, interp: Interpreter, target: JaxTarget) -> None:
+        self.interp = interp
+        self.target = target
+
+    def events(self) -> Iterator[Event]:
+        """One event for each type, node and role, the strongest."""
+        for bucket in list(self.interp.events.values()):
+            yield bucket.events[0]
+
+    def others(self, event: Event) -> list[Event]:
+        """Every event recorded of the same type and role at the same node, this one included."""
+        bucket = self.interp.events.get((type(event), id(event.node), event.role))
+        return list(bucket.events) if bucket is not None else [event]
+
+    @property
+    def entries(self) -> list[Entry]:
+        """All jit sites met."""
+        return self.interp.entries
+
+    def code(self, event: Event, node: cst.CSTNode | None = None) -> str:
+        """Source text of a node, on one line, shortened."""
+        text = " ".join(event.unit.code(node if node is not None else event.node).split())
+        return text if len(text) <= 60 else text[:57] + "…"
+
+    def span(self, unit: Unit, node: cst.CSTNode) -> Span:
+        """The place of a node."""
+        return unit.span(node)
+
+    def step(self, what: str, node: cst.CSTNode, unit: Unit) -> Step:
+        """A step of a path."""
+        span = unit.span(node)
+        return Step(unit.module.display, span.row, what, span.column)
+
+    def origin_path(self, origin: Origin | None) -> tuple[Step, ...]:
+        """The path of a value as steps."""
+        if origin is None:
+            return ()
+        return tuple(self.step(o.what, o.node, o.unit) for o in origin.chain())
+
+    def path(self, event: Event) -> tuple[Step, ...]:
+        """The path of the value in a traced use; where tracing began for other events in traced code."""
+        if isinstance(event, TracedUse):
+            leaf = event.leaf
+            if isinstance(leaf, Array | Tree):
+                return self.origin_path(leaf.origin)
+        for t in event.trace:
+            if t.entry is not None:
+                return (self.step(f"`{t.entry.name}` is jitted here", t.entry.node, t.entry.unit),)
+            return (self.step(f"traced by `{t.kind}` here", t.node, t.unit),)
+        return ()
+
+    def roots(self, event: TracedUse) -> frozenset[Root]:
+        """The parameters of jitted functions that the value comes from."""
+        return event.leaf.roots if isinstance(event.leaf, Array | Tree) else frozenset()
+
+    # ---------------------------------------------------------------- settings and fixes
+
+    @cached_property
+    def settings(self) -> Mapping[int, dict[str, Root]]:
+        """For each jit site, by the id of its node: the parameters that are Python settings and should be static."""
+        return settings.static_names(self)
+
+    def settings_behind(self, event: Event) -> tuple[Root, ...] | None:
+        """The parameters that making static would repair the event; None when that is no cure."""
+        return settings.roots_to_fix(event)
+
+    def static_fix(self, event: Event) -> Fix | None:
+        """The fix that makes those parameters static, where the jit site can be edited."""
+        roots = settings.roots_to_fix(event)
+        if not roots:
+            return None
+        fix = settings.static_fix(self, roots)
+        return fix if isinstance(fix, Fix) else None
+
+    def bindings(self, module: Module) -> Mapping[str, str]:
+        """What the names of a module mean, dotted."""
+        value = self.interp.modules.get(str(module.path))
+        return settings.bindings_of(value) if value is not None else {}
+
+    def names(self, event: Event) -> Names:
+        """How library functions are spelled where the event is."""
+        return Names(event.unit.module.display, self.bindings(event.unit.module))
+
+    def rewrite(self, event: Event, node: cst.CSTNode, new: Rewrite | None, message: str, applicability: Applicability = Applicability.UNSAFE) -> Fix | None:
+        """A fix that replaces one node by other text."""
+        if new is None:
+            return None
+        edit = Edit(event.unit.module.display, event.unit.span(node), new.text)
+        return Fix(message, (edit,), applicability, new.imports)
+
+    def elementwise_fix(self, event: TruthTest) -> Fix | None:
+        """``jnp.where`` and the like for a truth test, where its arms allow it."""
+        if event.construct in ("not", "and", "or", "chain") and isinstance(event.node, cst.BaseExpression):
+            return None
+        return None
+
+    def at_fix(self, event: ItemAssignment) -> Fix | None:
+        """``x = x.at[i].set(v)`` for an item assignment."""
+        if not isinstance(event.statement, cst.Assign | cst.AugAssign):
+            return None
+        return self.rewrite(event, event.statement, at_update(event.statement), "use `.at[].set()`", Applicability.SAFE)
+
+    def tuple_fix(self, event: StaticArgument) -> Fix | None:
+        """A tuple for a literal list."""
+        if not isinstance(event.node, cst.List):
+            return None
+        return self.rewrite(event, event.node, list_as_tuple(event.node), "pass a tuple", Applicability.SAFE)
+
+    def respell_fix(self, event: BadSite, wrong: str, close: list[str]) -> Fix | None:
+        """The one close match for a misspelt name."""
+        if len(close) != 1 or not isinstance(event.node, cst.BaseExpression):
+            return None
+        edit = respelled(event.unit.code(event.node), wrong, close[0])
+        return self.rewrite(event, event.node, edit, f"correct `{wrong}` to `{close[0]}`", Applicability.SAFE)

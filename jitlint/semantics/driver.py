@@ -1,0 +1,84 @@
+"""Runs the whole analysis: every module, then the functions nobody called, then the rules over what was recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import libcst as cst
+
+from jitlint.api import Report, Rule
+from jitlint.findings import Certainty, Finding, Severity, Span, Step
+from jitlint.knowledge import Knowledge
+from jitlint.project.model import JaxTarget, Module, Project
+from jitlint.semantics import calls, roots
+from jitlint.semantics.context import Context
+from jitlint.semantics.events import Event, TracedUse
+from jitlint.semantics.interp import Interpreter
+from jitlint.semantics.source import Unit
+
+
+@dataclass(slots=True)
+class Analysis:
+    """What came out: the findings (unsorted, nothing suppressed) and the interpreter for who asks further."""
+
+    findings: list[Finding]
+    interp: Interpreter
+
+
+def analyse(project: Project, knowledge: Knowledge, rules: Sequence[Rule], target: JaxTarget | None = None,
+            assume_jitted: frozenset[str] = frozenset()) -> Analysis:
+    """Run the analysis over a project and the rules over its events."""
+    interp = Interpreter(project, knowledge, assume_jitted)
+    for module in project.modules:
+        if module.index.mentions_jax:
+            interp.module(module)
+    roots.run_uncalled(interp)
+    ctx = Context(interp, target or JaxTarget())
+    findings = list(run_rules(interp, ctx, rules))
+    return Analysis(findings, interp)
+
+
+def run_rules(interp: Interpreter, ctx: Context, rules: Sequence[Rule]) -> Iterable[Finding]:
+    """Call each rule on the events it names; findings at modules that are not reported on are dropped."""
+    by_type: dict[type[Event], list[Rule]] = {}
+    for rule in rules:
+        for kind in rule.on:
+            by_type.setdefault(kind, []).append(rule)
+    seen: set[tuple[str, str, Span]] = set()
+    for event in ctx.events():
+        for rule in by_type.get(type(event), ()):
+            if not event.unit.module.reported:
+                continue
+            for report in rule.check(event, ctx):
+                finding = _finding(ctx, rule, event, report)
+                key = (finding.code, finding.filename, finding.span)
+                if key not in seen:
+                    seen.add(key)
+                    yield finding
+
+
+def _finding(ctx: Context, rule: Rule, event: Event, report: Report) -> Finding:
+    unit: Unit = report.unit if isinstance(report.unit, Unit) else event.unit
+    module: Module = unit.module
+    certainty = report.certainty
+    if certainty is None:
+        certainty = Certainty.POSSIBLE if isinstance(event, TracedUse) and event.possible else Certainty.DEFINITE
+    severity = report.severity or rule.severity
+    if certainty is Certainty.POSSIBLE and severity is Severity.ERROR:
+        severity = Severity.WARNING
+    trace = report.trace if report.trace is not None else ctx.path(event)
+    return Finding(rule.code, rule.name, report.message, module.display, unit.span(report.node), severity, certainty, report.help, tuple(trace),
+                   report.fix, qualname=event.function, properties=report.properties)
+
+
+def steps(origins: Iterable[tuple[str, cst.CSTNode, Unit]]) -> tuple[Step, ...]:
+    """Trace steps at nodes."""
+    out = []
+    for what, node, unit in origins:
+        span = unit.span(node)
+        out.append(Step(unit.module.display, span.row, what, span.column))
+    return tuple(out)
+
+
+__all__ = ["Analysis", "analyse", "calls"]

@@ -1,0 +1,102 @@
+"""Entry points: a jitted callable, its parameters, and every call of it that the program makes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import libcst as cst
+
+if TYPE_CHECKING:
+    from jitlint.semantics.source import Unit
+    from jitlint.semantics.values import Func, Value
+
+
+@dataclass(eq=False, slots=True)
+class Root:
+    """A parameter of a jitted function, as the place where traced values begin."""
+
+    entry: Entry
+    name: str
+    passed: list[tuple[Value, cst.CSTNode | None]] = field(default_factory=list)
+    """What calls gave for it, with the node of the argument."""
+    leaf: str = ""
+    """Path inside the argument when it is a container (``["w"]``, ``[0]``, ``.x``): no static argument can reach it."""
+
+
+@dataclass(slots=True)
+class Param:
+    """A parameter of a function: ``kind`` is ``posonly``, ``pos``, ``kwonly``, ``args`` or ``kwargs``."""
+
+    name: str
+    kind: str
+    has_default: bool = False
+    annotation: cst.BaseExpression | None = None
+    default: Value | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Call:
+    """One call of an entry: its arguments by parameter, the spelling, and where in which loops it stands."""
+
+    node: cst.CSTNode
+    unit: Unit
+    bound: dict[str, Value]
+    nodes: dict[str, cst.CSTNode]
+    spelling: tuple[tuple[str, str], ...]
+    """For each passed parameter, ``pos`` or ``kw``, in the order of the parameters."""
+    time: int
+    loops: tuple[Any, ...] = ()
+    traced: bool = False
+    """Made while an outer trace runs."""
+    frame: Any = None
+
+
+@dataclass(eq=False, slots=True)
+class Entry:
+    """A jit site and what is known of it."""
+
+    kind: str
+    """``jit``, ``pmap``, ``filter_jit`` …"""
+    func: Value
+    node: cst.CSTNode
+    """The decorator's expression, or the call ``jax.jit(…)``."""
+    unit: Unit
+    form: str
+    """``decorator`` (the expression stands as a decorator) or ``call``."""
+    name: str = "?"
+    static_names: tuple[str, ...] | None = None
+    static_nums: tuple[int, ...] | None = None
+    donate_names: tuple[str, ...] = ()
+    donate_nums: tuple[int, ...] = ()
+    options: dict[str, Value] = field(default_factory=dict)
+    option_nodes: dict[str, cst.CSTNode] = field(default_factory=dict)
+    opaque: bool = False
+    """Some option could not be read: what is static is not known."""
+    params: tuple[Param, ...] | None = None
+    target: Func | None = None
+    """The function of the project that is traced in the end (under grad, vmap, partial …)."""
+    statics: frozenset[str] = frozenset()
+    calls: list[Call] = field(default_factory=list)
+    roots: dict[str, Root] = field(default_factory=dict)
+    loops: tuple[Any, ...] = ()
+    frame: Any = None
+    traced: bool = False
+    """Made while an outer trace runs."""
+    time: int = 0
+    cache: dict[Any, Value] = field(default_factory=dict)
+    reads: dict[tuple[int, Any], Any] = field(default_factory=dict)
+    """Outer slots read while tracing: (box, key, node, unit, time of the trace, value read)."""
+    probed: bool = False
+    """True when no call was found and it was analysed with arguments made up from its signature."""
+
+    def root(self, name: str) -> Root:
+        """The root of a parameter, made on first use."""
+        found = self.roots.get(name)
+        if found is None:
+            found = self.roots[name] = Root(self, name)
+        return found
+
+    def param(self, name: str) -> Param | None:
+        """The parameter of that name."""
+        return next((p for p in self.params or () if p.name == name), None)

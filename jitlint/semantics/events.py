@@ -1,0 +1,294 @@
+"""What the engine tells the rules: one record per thing that happened at a node, with the values that met there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import libcst as cst
+
+from jitlint.semantics.entry import Call, Entry
+from jitlint.semantics.values import Array, Origin, Tree, Value
+
+if TYPE_CHECKING:
+    from jitlint.semantics.source import Unit
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class Event:
+    """Something at ``node``. ``function`` is the dotted name of the function around it; ``trace`` the traces running
+    (outermost first); ``guards`` the exception names that a surrounding ``except`` in traced code catches."""
+
+    node: cst.CSTNode
+    unit: Unit
+    function: str = ""
+    trace: tuple[Any, ...] = ()
+    guards: frozenset[str] = frozenset()
+    guard_node: cst.CSTNode | None = None
+    time: int = 0
+    loops: tuple[Any, ...] = ()
+    frame: Any = None
+
+    @property
+    def role(self) -> str:
+        """Tells apart several events of one type at one node."""
+        return ""
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class TracedUse(Event):
+    """A traced value met a place that needs a concrete one."""
+
+    value: Value
+    leaf: Array | Tree
+    error: str = "ConcretizationTypeError"
+    possible: bool = False
+    """Only some alternative of the value is traced."""
+
+    @property
+    def verb(self) -> str:
+        """For messages: ``raises``, or ``may raise`` when it is only possible."""
+        return "may raise" if self.possible else "raises"
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class TruthTest(TracedUse):
+    """Python asks a traced value for its truth. ``construct``: ``if`` ``while`` ``ternary`` ``assert`` ``not``
+    ``and`` ``or`` ``chain`` ``in`` ``filter`` ``match`` ``guard`` ``any`` ``all`` ``min`` ``max`` ``sorted`` ``bool``."""
+
+    construct: str
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class NeedsConcrete(TracedUse):
+    """A traced value where a static one is needed.
+
+    ``need``: ``range`` ``repeat`` ``convert`` ``item`` ``numpy`` ``math`` ``format`` ``attribute`` ``numpy-index``
+    ``shape`` ``axis`` ``size`` ``count`` ``list-index`` ``list-slice`` ``array-slice`` ``hash`` ``static``;
+    ``what`` is the callee or construct as text, ``param`` the parameter that needs it."""
+
+    need: str
+    what: str
+    param: str = ""
+
+    @property
+    def role(self) -> str:
+        return self.need
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class DynamicShape(TracedUse):
+    """The size of a result depends on traced data: boolean mask indexing, ``nonzero`` without ``size`` …"""
+
+    what: str
+    unless: tuple[str, ...] = ()
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class BlindTest(TracedUse):
+    """A test that a tracer answers with a constant. ``how``: ``is``, ``isinstance``, ``==``, ``case``."""
+
+    how: str
+    against: str
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class ItemAssignment(Event):
+    """``x[i] = v`` on a jax array (``array`` jax), or on a numpy array with a traced value or index (``numpy``)."""
+
+    statement: cst.CSTNode
+    target: cst.BaseExpression
+    kind: str
+    value: Value
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class LostUpdate(Event):
+    """The result of a pure array method is thrown away."""
+
+    method: str
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class BadArgument(Event):
+    """Something that is no array was passed to a traced parameter of a jitted function."""
+
+    entry: Entry | None
+    param: str
+    value: Value
+    what: str
+    callee: str = ""
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class BadResult(Event):
+    """A jitted function returns something that is no array."""
+
+    entry: Entry | None
+    value: Value
+    what: str
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class Site(Event):
+    """A jitted callable is made."""
+
+    entry: Entry
+    fresh: str = ""
+    """Why the function is a new object each time (``lambda``, ``local function``, ``partial``, ``grad result``,
+    ``bound method``), empty when it is the same one."""
+    used: str = ""
+    """``called`` at once, ``kept`` or ``""`` when not known."""
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class EntryCall(Event):
+    """A jitted callable is called."""
+
+    entry: Entry
+    call: Call
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class StaticArgument(Event):
+    """A value reaches a static parameter. ``problem``: ``unhashable``, ``traced``, ``array``."""
+
+    entry: Entry
+    param: str
+    value: Value
+    problem: str
+    what: str
+
+    @property
+    def role(self) -> str:
+        return self.problem
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class BadSite(Event):
+    """A jit site that is wrong in itself. ``problem``: ``unknown-name`` ``out-of-range`` ``varargs`` ``posonly``
+    ``comma`` ``not-str`` ``both`` ``overlap`` ``descriptor`` ``self`` ``factory``."""
+
+    entry: Entry
+    problem: str
+    detail: str
+    raises: bool = True
+
+    @property
+    def role(self) -> str:
+        return self.problem + self.detail
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class ControlFlow(Event):
+    """``lax.scan`` and its kin called outside any trace. ``fresh`` as in :class:`Site`."""
+
+    kind: str
+    fresh: str
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class Effect(Event):
+    """A host effect while tracing: ``print`` ``log`` ``clock`` ``random`` ``env`` ``io`` ``progress`` ``iterator``."""
+
+    effect: str
+    what: str
+    traced: bool = False
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class OuterWrite(Event):
+    """Traced code writes to something that was made before the trace began. ``kind``: ``global`` ``nonlocal``
+    ``attribute`` ``item`` ``method`` ``cache``; ``argument``: the container is an argument of the traced function."""
+
+    kind: str
+    name: str
+    leaf: Array | Tree | None
+    argument: bool = False
+    box: Any = None
+    key: Any = None
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class LeakedUse(Event):
+    """A tracer that escaped its trace is used."""
+
+    value: Value
+    name: str
+    source: Origin | None
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class StaleRead(Event):
+    """Traced code read an outer variable or attribute that changes after the trace. ``node`` is the read."""
+
+    name: str
+    kind: str
+    """``global``, ``closure``, ``attribute``, ``container``, ``loop``."""
+    entry: Entry
+    changed_at: cst.CSTNode | None
+    changed_unit: Unit | None
+    certain: bool = False
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class KeyUse(Event):
+    """A PRNG key is consumed (or another is derived from it). ``place`` is the slot that it was read from."""
+
+    value: Value
+    what: str
+    consumes: bool
+    with_data: bool
+    place: tuple[int, object] | None
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class KeyReuse(Event):
+    """A PRNG key is consumed a second time."""
+
+    first: cst.CSTNode
+    first_unit: Unit
+    what: str
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class DonatedUse(Event):
+    """An argument that was donated is used again. ``how``: ``read``, ``again``, ``twice``."""
+
+    name: str
+    how: str
+    entry: Entry
+    donated_at: cst.CSTNode | None = None
+    donated_unit: Unit | None = None
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class Captured(Event):
+    """A traced function closes over an array of ``nbytes`` bytes, which becomes a constant of the program."""
+
+    name: str
+    nbytes: int
+    value: Value
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class Unrolled(Event):
+    """A Python loop in traced code: ``iterations`` (None: unknown), ``operations`` per iteration."""
+
+    iterations: int | None
+    operations: int
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class GradientCut(Event):
+    """A conversion under plain grad that drops the gradient."""
+
+    value: Value
+    what: str
+
+
+@dataclass(eq=False, slots=True)
+class Bucket:
+    """The events of one type and role at one node: the strongest first."""
+
+    events: list[Event] = field(default_factory=list)

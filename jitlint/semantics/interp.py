@@ -1,0 +1,1259 @@
+"""The abstract interpreter: it runs a program over its libcst trees, in evaluation order, with abstract values.
+
+Statements and plain expressions are here; ``operators`` holds what Python's operators do, ``attributes`` attribute
+access, ``calls`` calls of the project's functions and classes, ``library`` calls into libraries as the knowledge data
+describes them, ``transforms`` what jax transforms do to their functions.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import libcst as cst
+
+from jitlint.knowledge import Knowledge
+from jitlint.project.model import Module, Project
+from jitlint.semantics import attributes, calls, operators
+from jitlint.semantics.entry import Entry
+from jitlint.semantics.events import Bucket, Effect, Event, TracedUse
+from jitlint.semantics.source import Unit, scope_of
+from jitlint.semantics.state import Box, Changes, Trail
+from jitlint.semantics.values import (
+    FALSE,
+    NONE,
+    NO_LOOPS,
+    TRUE,
+    UNKNOWN,
+    Array,
+    Bound,
+    ClassV,
+    Const,
+    DictV,
+    Env,
+    Func,
+    Host,
+    Jitted,
+    Level,
+    LibV,
+    ListV,
+    ModuleV,
+    Obj,
+    Origin,
+    Partial,
+    SetV,
+    Tree,
+    Tup,
+    Unknown,
+    Union,
+    Value,
+    Wrapped,
+    join,
+    join_all,
+    members,
+    merge_tups,
+    traced_leaf,
+)
+
+MAX_CALL_DEPTH = 48
+MAX_LOOP_PASSES = 4
+UNROLL = 8
+"""Loops of known length up to this are run turn by turn, so that what each turn sees is exact."""
+MAX_NESTED_TURNS = 64
+STEPS_PER_ROOT = 60_000
+
+
+@dataclass(eq=False, slots=True)
+class Loop:
+    """A Python loop while it runs: its trip count where known, and the turn it is in (None: any)."""
+
+    node: cst.CSTNode
+    unit: Unit
+    frame: Any
+    trip: int | None = None
+    turn: int | None = None
+    traced: bool = False
+
+    operations: int = 0
+
+
+@dataclass(eq=False, slots=True)
+class Trace:
+    """A running trace: what began it, and whether jax operations on constants are staged in it."""
+
+    kind: str
+    entry: Entry | None
+    node: cst.CSTNode
+    unit: Unit
+    staging: bool
+    birth: int
+    time: int
+    loops_at: int
+    guards_at: int
+    frame_at: int
+    arguments: frozenset[int] = frozenset()
+    """Ids of containers that are arguments of the traced function."""
+
+
+@dataclass(eq=False, slots=True)
+class Guard:
+    """A ``try`` whose body is running: the exception names that it catches and the node of the first handler."""
+
+    names: frozenset[str]
+    node: cst.CSTNode
+
+
+@dataclass(eq=False, slots=True)
+class Frame:
+    """A running function body (or module top level)."""
+
+    env: Env
+    unit: Unit
+    module: ModuleV
+    qualname: str
+    func: Func | None = None
+    args_self: Value | None = None
+    exits: list[tuple[Value, Changes]] = field(default_factory=list)
+    mark: int = 0
+    loop_outs: list[tuple[list[Changes], list[Changes], int]] = field(default_factory=list)
+    """Per running loop: changes at ``break``, at ``continue``, and the mark they count from."""
+    yields: list[Value] = field(default_factory=list)
+    own_loops: int = 0
+    call: cst.CSTNode | None = None
+    caller: Frame | None = None
+    turns: int = 1
+    class_body: ClassV | None = None
+    repeated: bool = False
+    """It is called in a loop or more than once."""
+
+
+class Interpreter:
+    """Runs modules and functions abstractly and records events."""
+
+    def __init__(self, project: Project, knowledge: Knowledge, assume_jitted: frozenset[str] = frozenset()) -> None:
+        self.project = project
+        self.knowledge = knowledge
+        self.assume_jitted = assume_jitted
+        self.trail = Trail()
+        self.modules: dict[str, ModuleV] = {}
+        self.events: dict[tuple[type[Event], int, str], Bucket] = {}
+        self.entries: list[Entry] = []
+        self.functions: list[Func] = []
+        self.classes: list[ClassV] = []
+        self.frames: list[Frame] = []
+        self.traces: list[Trace] = []
+        self.loops: list[Loop] = []
+        self.guards: list[Guard] = []
+        self.time = 0
+        self.steps = 0
+        self.budget = STEPS_PER_ROOT
+        self.quiet = 0
+        """While above zero nothing is recorded."""
+        self.compile_time = 0
+        self.jit_off = 0
+        self.writes: dict[tuple[int, Any], list[tuple[int, cst.CSTNode | None, Unit | None, bool]]] = {}
+        self.boxes: list[Box] = []
+        """Boxes named in ``writes`` are kept alive, so that their ids stay theirs."""
+        self.called: dict[int, int] = {}
+        self.memo: dict[Any, Value] = {}
+        self.reveals: dict[int, str] = {}
+        self.watch: Callable[[Frame, cst.CSTNode, Value], None] | None = None
+
+    # ---------------------------------------------------------------- context
+
+    @property
+    def frame(self) -> Frame:
+        return self.frames[-1]
+
+    @property
+    def unit(self) -> Unit:
+        return self.frames[-1].unit
+
+    @property
+    def trace(self) -> Trace | None:
+        """The innermost trace, or None on the host."""
+        return self.traces[-1] if self.traces else None
+
+    @property
+    def staging(self) -> bool:
+        """True where any jax operation, on constants too, gives a tracer."""
+        return not self.compile_time and any(t.staging for t in self.traces)
+
+    @property
+    def tracing(self) -> bool:
+        """True where Python runs once for many calls (callbacks and plain grad do not count)."""
+        return any(t.staging or t.kind in ("vmap",) for t in self.traces)
+
+    def tick(self) -> int:
+        """A new moment in the order of events."""
+        self.time += 1
+        return self.time
+
+    def emit(self, event: Event) -> None:
+        """Record an event; the place and the context are filled in."""
+        if self.quiet:
+            return
+        event.time = self.tick()
+        event.function = self.frame.qualname
+        event.trace = tuple(self.traces)
+        event.loops = tuple(self.loops)
+        event.frame = self.frame
+        inner = self.guards[self.traces[-1].guards_at:] if self.traces else ()
+        if inner:
+            event.guards = frozenset().union(*(g.names for g in inner))
+            event.guard_node = inner[-1].node
+        key = (type(event), id(event.node), event.role)
+        bucket = self.events.setdefault(key, Bucket())
+        if isinstance(event, TracedUse):
+            if not bucket.events:
+                bucket.events.append(event)
+            elif len(bucket.events) < 8:
+                first = bucket.events[0]
+                assert isinstance(first, TracedUse)
+                if first.possible and not event.possible:
+                    bucket.events.insert(0, event)
+                elif event.value != first.value or event.trace != first.trace:
+                    bucket.events.append(event)
+        elif len(bucket.events) < 64:
+            bucket.events.append(event)
+
+    def origin(self, what: str, node: cst.CSTNode, before: Origin | None = None) -> Origin:
+        """A step of a trace path at ``node`` in the running unit."""
+        return Origin(what, node, self.unit, before)
+
+    # ---------------------------------------------------------------- writes
+
+    def write(self, box: Box, key: Any, value: Value, node: cst.CSTNode | None = None) -> None:
+        """Set a slot, and remember when for staleness."""
+        if not self.quiet and node is not None:
+            log = self.writes.setdefault((id(box), key), [])
+            if not log:
+                self.boxes.append(box)
+            if len(log) < 12:
+                log.append((self.tick(), node, self.unit, bool(self.loops)))
+        self.trail.write(box, key, value)
+
+    def fork(self, arms: list[Callable[[], bool]]) -> list[bool]:
+        """Run each arm from the same state and continue from the join of those that fall through."""
+        alternatives: list[Changes] = []
+        flows = []
+        for arm in arms:
+            mark = self.trail.mark()
+            flows.append(arm())
+            if flows[-1]:
+                alternatives.append(self.trail.changes(mark))
+            self.trail.undo(mark)
+        self.trail.merge(alternatives, join)
+        return flows
+
+    # ---------------------------------------------------------------- modules
+
+    def module(self, module: Module) -> ModuleV:
+        """The value of a module, run on first use."""
+        key = str(module.path)
+        found = self.modules.get(key)
+        if found is None:
+            found = self.modules[key] = ModuleV(module)
+        if found.state == "new":
+            found.state = "running"
+            self._run_module(found)
+            found.state = "done"
+        return found
+
+    def _run_module(self, mod: ModuleV) -> None:
+        mod.env.slots["__name__"] = Const("__main__")
+        mod.env.slots["__file__"] = Host("str")
+        mod.env.slots["__doc__"] = Host("str")
+        saved = (self.traces, self.loops, self.guards, self.compile_time, self.jit_off, self.budget)
+        self.traces, self.loops, self.guards = [], [], []
+        self.compile_time = self.jit_off = 0
+        mark = self.trail.mark()
+        first: Frame | None = None
+        for statement in mod.module.index.statements:
+            unit = Unit(mod.module, statement)
+            if first is None:
+                first = Frame(mod.env, unit, mod, "")
+                self.frames.append(first)
+                first.mark = mark
+            first.unit = unit
+            self.budget = self.steps + STEPS_PER_ROOT
+            if statement.kind == "def" and not statement.text.startswith("@"):
+                self._lazy_def(statement.binds, unit, mod)
+                continue
+            node = unit.node
+            if node is not None:
+                self.statement(node)
+        if first is not None:
+            self.frames.pop()
+        self.traces, self.loops, self.guards, self.compile_time, self.jit_off, self.budget = saved
+
+    def _lazy_def(self, binds: tuple[str, ...], unit: Unit, mod: ModuleV) -> None:
+        node = unit.node
+        if isinstance(node, cst.FunctionDef):
+            self.statement(node)
+        else:
+            for name in binds:
+                self.trail.write(mod.env, name, UNKNOWN)
+
+    # ---------------------------------------------------------------- statements
+
+    def block(self, node: cst.BaseSuite | cst.Module) -> bool:
+        """Run the statements of a body; True when control falls out of its end."""
+        for s in node.body:
+            if not self.statement(s):
+                return False
+        return True
+
+    def statement(self, node: cst.CSTNode) -> bool:
+        """Run one statement; True when control goes on behind it."""
+        self.steps += 1
+        if self.steps > self.budget:
+            return True
+        method = _STATEMENTS.get(type(node))
+        if method is None:
+            return True
+        return method(self, node)
+
+    def _simple_line(self, node: cst.SimpleStatementLine | cst.SimpleStatementSuite) -> bool:
+        return all(self.statement(s) for s in node.body)
+
+    def _expr(self, node: cst.Expr) -> bool:
+        value = self.eval(node.value)
+        operators.thrown_away(self, node.value, value)
+        return True
+
+    def _assign(self, node: cst.Assign) -> bool:
+        value = self.eval(node.value)
+        for t in node.targets:
+            self.assign(t.target, value, node)
+        return True
+
+    def _ann_assign(self, node: cst.AnnAssign) -> bool:
+        if node.value is not None:
+            value = self.eval(node.value)
+            if isinstance(value, Unknown):
+                value = calls.from_annotation(self, node.annotation.annotation) or value
+            self.assign(node.target, value, node)
+        elif self.frame.class_body is not None and isinstance(node.target, cst.Name):
+            pass
+        return True
+
+    def _aug_assign(self, node: cst.AugAssign) -> bool:
+        old = self.eval(node.target)
+        value = self.eval(node.value)
+        new = operators.augmented(self, node, old, value)
+        if new is not None:
+            self.assign(node.target, new, node, augmented=True)
+        return True
+
+    def assign(self, target: cst.BaseExpression, value: Value, node: cst.CSTNode, augmented: bool = False) -> None:
+        """Bind a target (name, attribute, subscript, tuple of targets) to a value."""
+        match target:
+            case cst.Name():
+                self.assign_name(target.value, value, node)
+                if self.watch is not None:
+                    self.watch(self.frame, target, value)
+            case cst.Tuple() | cst.List():
+                self._unpack(target, value, node)
+            case cst.Attribute():
+                obj = self.eval(target.value)
+                attributes.set_attribute(self, obj, target.attr.value, value, node, target)
+            case cst.Subscript():
+                obj = self.eval(target.value)
+                index = self.index(target)
+                operators.set_item(self, obj, index, value, node, target, augmented)
+            case cst.StarredElement():
+                self.assign(target.value, value, node)
+
+    def _unpack(self, target: cst.Tuple | cst.List, value: Value, node: cst.CSTNode) -> None:
+        elements = target.elements
+        content = operators.iterate(self, value, target, count=len(elements))
+        star = next((i for i, e in enumerate(elements) if isinstance(e, cst.StarredElement)), None)
+        if content.items is not None and star is None and len(content.items) == len(elements):
+            for e, v in zip(elements, content.items, strict=True):
+                self.assign(e.value, v, node)
+            return
+        if content.items is not None and star is not None and len(content.items) >= len(elements) - 1:
+            items = list(content.items)
+            after = len(elements) - star - 1
+            rest = items[star:len(items) - after]
+            values: list[Value] = [*items[:star], ListV(Tup(tuple(rest)), node), *items[len(items) - after:]]
+            for e, v in zip(elements, values, strict=True):
+                self.assign(e.value, v, node)
+            return
+        each = content.any_item()
+        for i, e in enumerate(elements):
+            v = ListV(Tup(None, each), node) if i == star else each
+            self.assign(e.value, v, node)
+
+    def assign_name(self, name: str, value: Value, node: cst.CSTNode) -> None:
+        """Bind a name in the scope that the compiler says."""
+        frame = self.frame
+        func = frame.func
+        if func is not None and isinstance(func.lazy, cst.FunctionDef) and frame.class_body is None:
+            scope = scope_of(func.lazy)
+            if name in scope.globals:
+                operators.outer_write(self, frame.module.env, name, value, node, "global", name)
+                self.write(frame.module.env, name, value, node)
+                return
+            if name in scope.nonlocals:
+                env = frame.env.parent
+                while env is not None and name not in env.slots and env.parent is not None:
+                    env = env.parent
+                if env is not None:
+                    operators.outer_write(self, env, name, value, node, "nonlocal", name)
+                    self.write(env, name, value, node)
+                return
+        if frame.class_body is not None:
+            self.trail.write(frame.class_body, name, value)
+            return
+        self.write(frame.env, name, value, node)
+
+    def _if(self, node: cst.If) -> bool:
+        known = self.test(node.test, "if", node)
+        if known is True:
+            self.refine(node.test, True)
+            return self.block(node.body)
+        if known is False:
+            self.refine(node.test, False)
+            return self._else(node.orelse)
+
+        def then() -> bool:
+            self.refine(node.test, True)
+            return self.block(node.body)
+
+        def other() -> bool:
+            self.refine(node.test, False)
+            return self._else(node.orelse)
+
+        return any(self.fork([then, other]))
+
+    def _else(self, node: cst.If | cst.Else | None) -> bool:
+        if node is None:
+            return True
+        if isinstance(node, cst.If):
+            return self._if(node)
+        return self.block(node.body)
+
+    def test(self, node: cst.BaseExpression, construct: str, statement: cst.CSTNode | None = None) -> bool | None:
+        """Evaluate a condition: True or False when known, None when not; a traced one is recorded."""
+        value = self.eval(node)
+        return operators.truth(self, value, node, construct)
+
+    def refine(self, test: cst.BaseExpression, holds: bool) -> None:
+        """Use what a test says of names and attributes in the arm where it holds (or does not)."""
+        match test:
+            case cst.UnaryOperation(operator=cst.Not()):
+                self.refine(test.expression, not holds)
+            case cst.BooleanOperation(operator=cst.And()):
+                if holds:
+                    self.refine(test.left, True)
+                    self.refine(test.right, True)
+            case cst.BooleanOperation(operator=cst.Or()):
+                if not holds:
+                    self.refine(test.left, False)
+                    self.refine(test.right, False)
+            case cst.NamedExpr():
+                self.refine(test.target, holds)
+            case cst.Comparison(comparisons=[one]):
+                if isinstance(one.operator, cst.Is | cst.IsNot | cst.Equal | cst.NotEqual) and isinstance(one.comparator, cst.Name) \
+                        and one.comparator.value == "None":
+                    none = holds == isinstance(one.operator, cst.Is | cst.Equal)
+                    self._narrow(test.left, lambda v: (v == NONE) == none)
+                elif isinstance(one.operator, cst.Equal | cst.NotEqual) and holds == isinstance(one.operator, cst.Equal):
+                    other = self._peek(one.comparator)
+                    if isinstance(other, Const):
+                        self._narrow_to(test.left, other)
+            case cst.Call(func=cst.Name(value="isinstance"), args=[what, kind]):
+                kinds = self._peek(kind.value)
+                if kinds is not None:
+                    self._narrow(what.value, lambda v: calls.is_instance(self, v, kinds) is not (not holds))
+            case cst.Call(func=cst.Name(value="callable"), args=[what]):
+                self._narrow(what.value, lambda v: calls.is_callable(v) is not (not holds))
+            case cst.Name() | cst.Attribute():
+                self._narrow(test, lambda v: operators.known_truth(v) is not (not holds))
+
+    def _peek(self, node: cst.BaseExpression) -> Value | None:
+        self.quiet += 1
+        try:
+            return self.eval(node) if isinstance(node, cst.Name | cst.Attribute | cst.Tuple | cst.SimpleString | cst.Integer) else None
+        finally:
+            self.quiet -= 1
+
+    def _place(self, node: cst.BaseExpression) -> tuple[Box, Any, Value] | None:
+        """The slot that a name or attribute chain reads."""
+        if isinstance(node, cst.Name):
+            env: Env | None = self.frame.env
+            while env is not None:
+                if node.value in env.slots:
+                    return env, node.value, env.slots[node.value]
+                env = env.parent
+            return None
+        if isinstance(node, cst.Attribute):
+            owner = self._place(node.value)
+            if owner is not None and isinstance(owner[2], Obj) and node.attr.value in owner[2].slots:
+                box = owner[2]
+                return box, node.attr.value, box.slots[node.attr.value]
+        return None
+
+    def _narrow(self, node: cst.BaseExpression, keep: Callable[[Value], bool]) -> None:
+        place = self._place(node)
+        if place is None or not isinstance(place[2], Union):
+            return
+        box, key, value = place
+        left = [m for m in value.members if keep(m)]
+        if left and len(left) < len(value.members):
+            self.trail.write(box, key, left[0] if len(left) == 1 else Union(tuple(left)))
+
+    def _narrow_to(self, node: cst.BaseExpression, value: Const) -> None:
+        place = self._place(node)
+        if place is not None and isinstance(place[2], Host) and place[2].type == type(value.value).__name__:
+            self.trail.write(place[0], place[1], replace(value, loops=place[2].loops))
+
+    # -- loops
+
+    def _for(self, node: cst.For) -> bool:
+        iterable = self.eval(node.iter)
+        content = operators.iterate(self, iterable, node.iter)
+        loop = Loop(node, self.unit, self.frame, None if content.items is None else len(content.items))
+        if content.items is None:
+            loop.trip = operators.trip_count(iterable)
+        loop.traced = self.tracing
+        varying = content.kind != "same"
+        if content.items is not None and not content.items:
+            return self._else(node.orelse)  # type: ignore[arg-type]
+        turns = self._turns(content)
+        if turns is not None:
+            return self._for_unrolled(node, loop, content.items or ())
+        each = content.any_item()
+        if varying:
+            each = operators.vary(each, loop)
+
+        def bind() -> bool:
+            self.assign(node.target, each, node)
+            return True
+
+        return self._loop(node, loop, bind, lambda: self.block(node.body), endless=False)
+
+    def _turns(self, content: Tup) -> int | None:
+        if content.items is None or len(content.items) > UNROLL:
+            return None
+        turns = len(content.items)
+        for loop in self.loops:
+            if loop.turn is not None:
+                turns *= loop.trip or 1
+        return turns if turns <= MAX_NESTED_TURNS else None
+
+    def _for_unrolled(self, node: cst.For, loop: Loop, items: tuple[Value, ...]) -> bool:
+        frame = self.frame
+        self.loops.append(loop)
+        mark = self.trail.mark()
+        breaks: list[Changes] = []
+        alive = True
+        for turn, item in enumerate(items):
+            loop.turn = turn
+            continues: list[Changes] = []
+            frame.loop_outs.append((breaks, continues, mark))
+            self.assign(node.target, operators.vary(item, loop), node)
+            falls = self.block(node.body)
+            frame.loop_outs.pop()
+            if continues:
+                alternatives = [*([self.trail.changes(mark)] if falls else []), *continues]
+                self.trail.undo(mark)
+                self.trail.merge(alternatives, join)
+                falls = True
+            if not falls:
+                alive = False
+                break
+        self.loops.pop()
+        self._unrolled_event(node, loop)
+        if alive and node.orelse is not None:
+            alive = self.block(node.orelse.body)
+        if breaks:
+            alternatives = [*([self.trail.changes(mark)] if alive else []), *breaks]
+            self.trail.undo(mark)
+            self.trail.merge(alternatives, join)
+            return True
+        return alive
+
+    def _unrolled_event(self, node: cst.CSTNode, loop: Loop) -> None:
+        if loop.traced and loop.operations:
+            from jitlint.semantics.events import Unrolled
+
+            turns = loop.trip if loop.turn is not None and loop.trip else 1
+            self.emit(Unrolled(node=node, unit=self.unit, iterations=loop.trip, operations=max(1, loop.operations // max(1, turns))))
+
+    def _while(self, node: cst.While) -> bool:
+        loop = Loop(node, self.unit, self.frame)
+        loop.traced = self.tracing
+        first = self.test(node.test, "while", node)
+        if first is False:
+            return self._else(node.orelse)  # type: ignore[arg-type]
+        endless = first is True and isinstance(node.test, cst.Name | cst.Integer)
+        self.refine(node.test, True)
+        return self._loop(node, loop, lambda: True, lambda: self.block(node.body), endless=endless,
+                          again=None if endless else lambda: self.test(node.test, "while", node) is not False)
+
+    def _loop(self, node: cst.For | cst.While, loop: Loop, bind: Callable[[], bool], body: Callable[[], bool], *, endless: bool,
+              again: Callable[[], bool] | None = None) -> bool:
+        """Run a loop to a fixpoint. The first turn is taken to happen; later ones may."""
+        frame = self.frame
+        self.loops.append(loop)
+        mark = self.trail.mark()
+        breaks: list[Changes] = []
+        state: Changes = {}
+        fell = False
+        for turn in range(MAX_LOOP_PASSES):
+            outs: list[Changes] = []
+            continues: list[Changes] = []
+            inner = self.trail.mark()
+            frame.loop_outs.append((breaks, continues, mark))
+            bind()
+            if turn > 0:
+                self._vary_changed(state, loop)
+            falls = body()
+            if falls and again is not None and not again():
+                turn = MAX_LOOP_PASSES
+            frame.loop_outs.pop()
+            if falls:
+                outs.append(self.trail.changes(mark))
+                fell = True
+            if continues:
+                outs.extend(continues)
+                fell = True
+            if not outs:
+                self.trail.undo(inner)
+                break
+            before = {k: v[2] for k, v in state.items()}
+            self.trail.undo(inner)
+            if turn == 0:
+                self.trail.undo(mark)
+                self.trail.merge(outs, join)
+            else:
+                current = self.trail.changes(mark)
+                self.trail.undo(mark)
+                self.trail.merge([current, *outs], join)
+            state = self.trail.changes(mark)
+            after = {k: v[2] for k, v in state.items()}
+            if turn > 0 and before.keys() == after.keys() and all(before[k] is after[k] for k in after):
+                break
+        self.loops.pop()
+        self._unrolled_event(node, loop)
+        falls = fell and not endless
+        if falls and node.orelse is not None:
+            falls = self.block(node.orelse.body)
+        if isinstance(node, cst.While) and not endless:
+            self.refine(node.test, False)
+        if breaks:
+            alternatives = [*([self.trail.changes(mark)] if falls else []), *breaks]
+            self.trail.undo(mark)
+            self.trail.merge(alternatives, join)
+            return True
+        return falls
+
+    def _vary_changed(self, state: Changes, loop: Loop) -> None:
+        """Mark numbers that the loop has changed as varying over it (an accumulated counter, a list that grows)."""
+        for box, key, value in state.values():
+            if isinstance(value, Host) and loop not in value.loops:
+                self.trail.write(box, key, replace(value, loops=value.loops | {loop}))
+
+    def _break(self, node: cst.Break) -> bool:
+        outs = self.frame.loop_outs
+        if outs:
+            outs[-1][0].append(self.trail.changes(outs[-1][2]))
+        return False
+
+    def _continue(self, node: cst.Continue) -> bool:
+        outs = self.frame.loop_outs
+        if outs:
+            outs[-1][1].append(self.trail.changes(outs[-1][2]))
+        return False
+
+    def _return(self, node: cst.Return) -> bool:
+        value = self.eval(node.value) if node.value is not None else NONE
+        self.frame.exits.append((value, self.trail.changes(self.frame.mark)))
+        return False
+
+    def _raise(self, node: cst.Raise) -> bool:
+        if node.exc is not None:
+            self.eval(node.exc)
+        return False
+
+    def _assert(self, node: cst.Assert) -> bool:
+        known = self.test(node.test, "assert", node)
+        if known is not False:
+            self.refine(node.test, True)
+        return True
+
+    def _try(self, node: cst.Try | cst.TryStar) -> bool:
+        names = frozenset(n for h in node.handlers for n in self._caught(h))
+        mark = self.trail.mark()
+        guard = Guard(names, node.handlers[0]) if node.handlers else None
+        if guard is not None:
+            self.guards.append(guard)
+        falls = self.block(node.body)
+        if guard is not None:
+            self.guards.pop()
+        after = self.trail.changes(mark)
+        states = [after] if falls else []
+        if falls and node.orelse is not None:
+            falls = self.block(node.orelse.body)
+            states = [self.trail.changes(mark)] if falls else []
+        self.trail.undo(mark)
+        flows = [falls]
+        for h in node.handlers:
+            inner = self.trail.mark()
+            # the body may have stopped anywhere: the handler sees the state before it joined with what it wrote
+            self.trail.merge([{}, after], join)
+            if h.name is not None and isinstance(h.name.name, cst.Name):
+                self.assign_name(h.name.name.value, Host("exception"), h)
+            ok = self.block(h.body)
+            flows.append(ok)
+            if ok:
+                states.append(self.trail.changes(inner))
+            self.trail.undo(inner)
+        self.trail.merge(states, join)
+        if node.finalbody is not None and not self.block(node.finalbody.body):
+            return False
+        return any(flows)
+
+    def _caught(self, handler: cst.ExceptHandler | cst.ExceptStarHandler) -> Iterator[str]:
+        if handler.type is None:
+            yield "BaseException"
+            return
+        types = [e.value for e in handler.type.elements] if isinstance(handler.type, cst.Tuple) else [handler.type]
+        for t in types:
+            while isinstance(t, cst.Attribute):
+                t = t.attr
+            if isinstance(t, cst.Name):
+                yield t.value
+
+    def _with(self, node: cst.With) -> bool:
+        compile_time = jit_off = 0
+        for item in node.items:
+            value = self.eval(item.item)
+            entered = calls.enter_context(self, value, item.item)
+            if value == LibV("jax.ensure_compile_time_eval()"):
+                compile_time += 1
+            elif value == LibV("jax.disable_jit()"):
+                jit_off += 1
+            if item.asname is not None and isinstance(item.asname.name, cst.Name | cst.Tuple | cst.List | cst.Attribute):
+                self.assign(item.asname.name, entered, node)
+        self.compile_time += compile_time
+        self.jit_off += jit_off
+        falls = self.block(node.body)
+        self.compile_time -= compile_time
+        self.jit_off -= jit_off
+        return falls
+
+    def _def(self, node: cst.FunctionDef) -> bool:
+        value: Value = calls.make_function(self, node)
+        for d in reversed(node.decorators):
+            value = calls.decorate(self, d, value, node)
+        self.assign_name(node.name.value, value, node)
+        return True
+
+    def _class(self, node: cst.ClassDef) -> bool:
+        value: Value = calls.make_class(self, node)
+        for d in reversed(node.decorators):
+            value = calls.decorate_class(self, d, value)
+        self.assign_name(node.name.value, value, node)
+        return True
+
+    def _import(self, node: cst.Import) -> bool:
+        for a in node.names:
+            dotted = _dotted(a.name)
+            value = self.import_module(dotted, 0)
+            if a.asname is not None and isinstance(a.asname.name, cst.Name):
+                self._bind_import(a.asname.name.value, value, node)
+            else:
+                top = dotted.split(".")[0]
+                self._bind_import(top, self.import_module(top, 0), node)
+        return True
+
+    def _bind_import(self, name: str, value: Value, node: cst.CSTNode) -> None:
+        if self.frame.class_body is not None:
+            self.trail.write(self.frame.class_body, name, value)
+        elif self.frame.func is None:
+            self.trail.write(self.frame.env, name, value)
+        else:
+            self.assign_name(name, value, node)
+
+    def import_module(self, dotted: str, level: int) -> Value:
+        """A module by name as the running module imports it: of the project, or of a library."""
+        found = self.project.resolve(self.frame.module.module, dotted, level)
+        if found is not None:
+            return self.module(found)
+        return LibV(self.knowledge.canonical(dotted)) if dotted else UNKNOWN
+
+    def _import_from(self, node: cst.ImportFrom) -> bool:
+        dotted = _dotted(node.module) if node.module is not None else ""
+        level = len(node.relative)
+        base = self.import_module(dotted, level)
+        if isinstance(node.names, cst.ImportStar):
+            if isinstance(base, ModuleV):
+                for name, value in list(base.env.slots.items()):
+                    if not name.startswith("_"):
+                        self._bind_import(name, value, node)
+            elif isinstance(base, LibV):
+                calls.star_import(self, base.name, node)
+            return True
+        for a in node.names:
+            if not isinstance(a.name, cst.Name):
+                continue
+            name = a.name.value
+            target = a.asname.name.value if a.asname is not None and isinstance(a.asname.name, cst.Name) else name
+            value: Value = UNKNOWN
+            if isinstance(base, ModuleV):
+                inner = base.env.slots.get(name)
+                if inner is None:
+                    sub = self.project.resolve(self.frame.module.module, f"{dotted}.{name}" if dotted else name, level)
+                    inner = self.module(sub) if sub is not None else UNKNOWN
+                value = inner
+            elif isinstance(base, LibV):
+                sub = self.project.resolve(self.frame.module.module, f"{dotted}.{name}" if dotted else name, level)
+                value = self.module(sub) if sub is not None else LibV(self.knowledge.canonical(f"{base.name}.{name}"))
+            elif isinstance(base, Unknown) and level:
+                sub = self.project.resolve(self.frame.module.module, f"{dotted}.{name}" if dotted else name, level)
+                value = self.module(sub) if sub is not None else UNKNOWN
+            self._bind_import(target, value, node)
+        return True
+
+    def _del(self, node: cst.Del) -> bool:
+        targets = [e.value for e in node.target.elements] if isinstance(node.target, cst.Tuple) else [node.target]
+        for t in targets:
+            if isinstance(t, cst.Name):
+                if t.value in self.frame.env.slots:
+                    self.trail.delete(self.frame.env, t.value)
+            elif isinstance(t, cst.Subscript):
+                operators.delete_item(self, self.eval(t.value), self.index(t), t)
+            elif isinstance(t, cst.Attribute):
+                self.eval(t.value)
+        return True
+
+    def _match(self, node: cst.Match) -> bool:
+        from jitlint.semantics import patterns
+
+        subject = self.eval(node.subject)
+        return patterns.match(self, node, subject)
+
+    def _nothing(self, node: cst.CSTNode) -> bool:
+        return True
+
+    # ---------------------------------------------------------------- expressions
+
+    def eval(self, node: cst.BaseExpression) -> Value:
+        """The value of an expression."""
+        self.steps += 1
+        if self.steps > self.budget:
+            return UNKNOWN
+        method = _EXPRESSIONS.get(type(node))
+        if method is None:
+            return UNKNOWN
+        value = method(self, node)
+        if self.watch is not None:
+            self.watch(self.frame, node, value)
+        return value
+
+    def _name(self, node: cst.Name) -> Value:
+        return self.lookup(node.value, node)
+
+    def lookup(self, name: str, node: cst.CSTNode | None) -> Value:
+        """The value of a name; reads of outer scopes while tracing are remembered for staleness."""
+        own = self.frame.env
+        if self.frame.class_body is not None and name in self.frame.class_body.slots:
+            return self.frame.class_body.slots[name]
+        env: Env | None = own
+        while env is not None:
+            value = env.slots.get(name)
+            if value is not None:
+                if self.traces and env is not own and node is not None:
+                    operators.note_read(self, env, name, value, node)
+                return operators.checked_read(self, value, name, node, env)
+            env = env.parent
+        if name in ("True", "False", "None"):
+            return {"True": TRUE, "False": FALSE, "None": NONE}[name]
+        if name == "__class__":
+            return UNKNOWN
+        if self.knowledge.function(f"builtins.{name}") is not None or name in _BUILTIN_CLASSES:
+            return LibV(f"builtins.{name}")
+        return UNKNOWN
+
+    def _attribute(self, node: cst.Attribute) -> Value:
+        base = self.eval(node.value)
+        return attributes.get_attribute(self, base, node.attr.value, node)
+
+    def _number(self, node: cst.Integer | cst.Float | cst.Imaginary) -> Value:
+        try:
+            return Const(ast.literal_eval(node.value))
+        except (ValueError, SyntaxError):
+            return Host("float")
+
+    def _string(self, node: cst.SimpleString | cst.ConcatenatedString) -> Value:
+        value = node.evaluated_value if isinstance(node, cst.SimpleString) else None
+        if isinstance(node, cst.ConcatenatedString):
+            for part in (node.left, node.right):
+                if isinstance(part, cst.FormattedString | cst.ConcatenatedString):
+                    self.eval(part)
+            return Host("str")
+        return Const(value) if value is not None else Host("str")
+
+    def _fstring(self, node: cst.FormattedString) -> Value:
+        for part in node.parts:
+            if isinstance(part, cst.FormattedStringExpression):
+                value = self.eval(part.expression)
+                if part.format_spec is not None and part.format_spec and part.conversion is None:
+                    operators.formatted(self, value, part.expression, self.unit.code(part.expression))
+                    for sub in part.format_spec:
+                        if isinstance(sub, cst.FormattedStringExpression):
+                            inner = self.eval(sub.expression)
+                            operators.formatted(self, inner, sub.expression, self.unit.code(sub.expression))
+        return Host("str")
+
+    def _tuple(self, node: cst.Tuple) -> Value:
+        return self.elements(node.elements)
+
+    def elements(self, elements: Any) -> Tup:
+        """The values of the elements of a display, stars expanded."""
+        out: list[Value] = []
+        loose: Value | None = None
+        for e in elements:
+            if isinstance(e, cst.StarredElement):
+                content = operators.iterate(self, self.eval(e.value), e.value)
+                if content.items is not None and loose is None:
+                    out.extend(content.items)
+                else:
+                    loose = content.any_item() if loose is None else join(loose, content.any_item())
+            else:
+                v = self.eval(e.value)
+                if loose is None:
+                    out.append(v)
+                else:
+                    loose = join(loose, v)
+        if loose is None:
+            return Tup(tuple(out))
+        return Tup(None, join_all([*out, loose]))
+
+    def _list(self, node: cst.List) -> Value:
+        return ListV(self.elements(node.elements), node)
+
+    def _set(self, node: cst.Set) -> Value:
+        content = self.elements(node.elements)
+        for e, v in zip(node.elements, content.items or (), strict=False):
+            operators.hashed(self, v, e.value, "a set element")
+        return SetV(content.any_item(), node)
+
+    def _dict(self, node: cst.Dict) -> Value:
+        out = DictV(site=node)
+        for e in node.elements:
+            if isinstance(e, cst.StarredDictElement):
+                other = self.eval(e.value)
+                if isinstance(other, DictV):
+                    out.slots.update(other.slots)
+                else:
+                    out.slots[DictV.REST] = traced_leaf(other) or UNKNOWN
+                continue
+            assert isinstance(e, cst.DictElement)
+            key = self.eval(e.key)
+            value = self.eval(e.value)
+            operators.hashed(self, key, e.key, "a dict key")
+            slot = operators.dict_key(key)
+            if slot is None:
+                rest = out.rest
+                out.slots[DictV.REST] = value if rest is None else join(rest, value)
+            else:
+                out.slots[slot] = value
+        return out
+
+    def _not_or_minus(self, node: cst.UnaryOperation) -> Value:
+        if isinstance(node.operator, cst.Not):
+            known = self.test(node.expression, "not", node)
+            return Host("bool") if known is None else Const(not known)
+        value = self.eval(node.expression)
+        return operators.unary(self, node, value)
+
+    def _binary(self, node: cst.BinaryOperation) -> Value:
+        left = self.eval(node.left)
+        right = self.eval(node.right)
+        return operators.binary(self, type(node.operator), left, right, node)
+
+    def _boolean(self, node: cst.BooleanOperation) -> Value:
+        is_and = isinstance(node.operator, cst.And)
+        left = self.eval(node.left)
+        known = operators.truth(self, left, node.left, "and" if is_and else "or")
+        if known is not None:
+            if known != is_and:
+                return left
+            self.refine(node.left, is_and)
+            return self.eval(node.right)
+        mark = self.trail.mark()
+        self.refine(node.left, is_and)
+        right = self.eval(node.right)
+        changes = self.trail.changes(mark)
+        self.trail.undo(mark)
+        self.trail.merge([{}, changes], join)
+        kept = [m for m in members(left) if operators.known_truth(m) is not is_and]
+        if not kept:
+            return right
+        return join(left if len(kept) == len(members(left)) else join_all(kept), right)
+
+    def _comparison(self, node: cst.Comparison) -> Value:
+        left = self.eval(node.left)
+        out: Value | None = None
+        for i, c in enumerate(node.comparisons):
+            right = self.eval(c.comparator)
+            out = operators.compare(self, c.operator, left, right, node, node.left if i == 0 else node.comparisons[i - 1].comparator, c.comparator)
+            if i < len(node.comparisons) - 1:
+                known = operators.truth(self, out, node, "chain")
+                if known is False:
+                    return FALSE
+            left = right
+        return out if out is not None else UNKNOWN
+
+    def _ternary(self, node: cst.IfExp) -> Value:
+        known = self.test(node.test, "ternary", node)
+        if known is not None:
+            return self.eval(node.body if known else node.orelse)
+        values: list[Value] = []
+
+        def then() -> bool:
+            self.refine(node.test, True)
+            values.append(self.eval(node.body))
+            return True
+
+        def other() -> bool:
+            self.refine(node.test, False)
+            values.append(self.eval(node.orelse))
+            return True
+
+        self.fork([then, other])
+        return join(values[0], values[1])
+
+    def _subscript(self, node: cst.Subscript) -> Value:
+        base = self.eval(node.value)
+        index = self.index(node)
+        return operators.subscript(self, base, index, node)
+
+    def index(self, node: cst.Subscript) -> Value:
+        """The value between the brackets; a slice is a ``SliceV``."""
+        parts: list[Value] = []
+        for e in node.slice:
+            if isinstance(e.slice, cst.Slice):
+                bounds = [self.eval(b) if b is not None else NONE for b in (e.slice.lower, e.slice.upper, e.slice.step)]
+                parts.append(operators.SliceV(bounds[0], bounds[1], bounds[2], e.slice))
+            elif isinstance(e.slice, cst.Index):
+                v = self.eval(e.slice.value)
+                if e.slice.star is not None:
+                    parts.extend(operators.iterate(self, v, e.slice.value).items or (UNKNOWN,))
+                else:
+                    parts.append(v)
+        if len(parts) == 1 and not (len(node.slice) == 1 and isinstance(node.slice[0].comma, cst.Comma)):
+            return parts[0]
+        return Tup(tuple(parts))
+
+    def _call(self, node: cst.Call) -> Value:
+        return calls.call_node(self, node)
+
+    def _lambda(self, node: cst.Lambda) -> Value:
+        return calls.make_function(self, node)
+
+    def _named(self, node: cst.NamedExpr) -> Value:
+        value = self.eval(node.value)
+        self.assign(node.target, value, node)
+        return value
+
+    def _starred(self, node: cst.StarredElement) -> Value:
+        return self.eval(node.value)
+
+    def _await(self, node: cst.Await) -> Value:
+        return self.eval(node.expression)
+
+    def _yield(self, node: cst.Yield) -> Value:
+        if node.value is None:
+            self.frame.yields.append(NONE)
+        elif isinstance(node.value, cst.From):
+            self.frame.yields.append(operators.iterate(self, self.eval(node.value.item), node.value.item).any_item())
+        else:
+            self.frame.yields.append(self.eval(node.value))
+        return UNKNOWN
+
+    # -- comprehensions
+
+    def _comprehension(self, node: cst.ListComp | cst.GeneratorExp | cst.SetComp) -> Value:
+        content = self.comprehend(node.for_in, lambda: self.eval(node.elt))
+        if isinstance(node, cst.ListComp):
+            return ListV(content, node)
+        if isinstance(node, cst.SetComp):
+            return SetV(content.any_item(), node)
+        return replace(content, kind="iterator")
+
+    def _dict_comp(self, node: cst.DictComp) -> Value:
+        out = DictV(site=node)
+
+        def element() -> Value:
+            return Tup((self.eval(node.key), self.eval(node.value)))
+
+        content = self.comprehend(node.for_in, element)
+        pairs = content.items if content.items is not None else ((content.elem,) if content.elem is not None else ())
+        for pair in pairs:
+            if not isinstance(pair, Tup) or pair.items is None:
+                out.slots[DictV.REST] = UNKNOWN
+                continue
+            key, value = pair.items
+            operators.hashed(self, key, node.key, "a dict key")
+            slot = operators.dict_key(key)
+            slot = DictV.REST if slot is None else slot
+            old = out.slots.get(slot)
+            out.slots[slot] = value if old is None or slot is not DictV.REST else join(old, value)
+        return out
+
+    def comprehend(self, comp: cst.CompFor, element: Callable[[], Value]) -> Tup:
+        """Run a comprehension: turn by turn when the length is small and known, else once for any element."""
+        iterable = self.eval(comp.iter)
+        env = Env(self.frame.env, "<comprehension>")
+        frame = self.frame
+        outer = frame.env
+        content = operators.iterate(self, iterable, comp.iter)
+        loop = Loop(comp, self.unit, frame, None if content.items is None else len(content.items))
+        if content.items is None:
+            loop.trip = operators.trip_count(iterable)
+        loop.traced = self.tracing
+        frame.env = env
+        self.loops.append(loop)
+        try:
+            if self._turns(content) is not None and content.items is not None:
+                out: list[Value] = []
+                loose = False
+                for turn, item in enumerate(content.items):
+                    loop.turn = turn
+                    self._comp_assign(comp.target, operators.vary(item, loop), env)
+                    kept = self._comp_filters(comp)
+                    if kept is False:
+                        continue
+                    loose |= kept is None
+                    if comp.inner_for_in is not None:
+                        inner = self.comprehend(comp.inner_for_in, element)
+                        if inner.items is not None:
+                            out.extend(inner.items)
+                        else:
+                            loose = True
+                            out.append(inner.any_item())
+                    else:
+                        out.append(element())
+                if not loose:
+                    return Tup(tuple(out))
+                return Tup(None, join_all(out) if out else None)
+            self._comp_assign(comp.target, operators.vary(content.any_item(), loop), env)
+            self._comp_filters(comp)
+            if comp.inner_for_in is not None:
+                return Tup(None, self.comprehend(comp.inner_for_in, element).any_item())
+            return Tup(None, element())
+        finally:
+            self.loops.pop()
+            frame.env = outer
+
+    def _comp_assign(self, target: cst.BaseExpression, value: Value, env: Env) -> None:
+        if isinstance(target, cst.Name):
+            self.trail.write(env, target.value, value)
+        elif isinstance(target, cst.Tuple | cst.List):
+            content = operators.iterate(self, value, target, count=len(target.elements))
+            if content.items is not None and len(content.items) == len(target.elements) \
+                    and not any(isinstance(e, cst.StarredElement) for e in target.elements):
+                for e, v in zip(target.elements, content.items, strict=True):
+                    self._comp_assign(e.value, v, env)
+            else:
+                each = content.any_item()
+                for e in target.elements:
+                    self._comp_assign(e.value, ListV(Tup(None, each), target) if isinstance(e, cst.StarredElement) else each, env)
+
+    def _comp_filters(self, comp: cst.CompFor) -> bool | None:
+        result: bool | None = True
+        for i in comp.ifs:
+            known = self.test(i.test, "filter", comp)
+            if known is False:
+                return False
+            if known is None:
+                result = None
+            self.refine(i.test, True)
+        return result
+
+    def effect(self, kind: str, what: str, node: cst.CSTNode, args: list[Value]) -> None:
+        """Record a host effect, if it happens while tracing."""
+        if self.tracing and not self.compile_time:
+            self.emit(Effect(node=node, unit=self.unit, effect=kind, what=what, traced=any(traced_leaf(a) is not None for a in args)))
+
+
+def _dotted(node: cst.BaseExpression) -> str:
+    if isinstance(node, cst.Attribute):
+        return f"{_dotted(node.value)}.{node.attr.value}"
+    return node.value if isinstance(node, cst.Name) else ""
+
+
+_BUILTIN_CLASSES = frozenset({"int", "float", "bool", "str", "complex", "list", "tuple", "dict", "set", "frozenset", "object", "type",
+                              "property", "staticmethod", "classmethod", "super", "slice", "range", "bytes", "bytearray", "Exception",
+                              "ValueError", "TypeError", "RuntimeError", "NotImplementedError", "KeyError", "IndexError",
+                              "AttributeError", "AssertionError", "NotImplemented", "Ellipsis", "__import__", "BaseException",
+                              "StopIteration", "ImportError", "OSError", "ArithmeticError", "ZeroDivisionError", "memoryview"})
+
+_STATEMENTS: dict[type[cst.CSTNode], Any] = {
+    cst.SimpleStatementLine: Interpreter._simple_line,
+    cst.SimpleStatementSuite: Interpreter._simple_line,
+    cst.Expr: Interpreter._expr,
+    cst.Assign: Interpreter._assign,
+    cst.AnnAssign: Interpreter._ann_assign,
+    cst.AugAssign: Interpreter._aug_assign,
+    cst.If: Interpreter._if,
+    cst.For: Interpreter._for,
+    cst.While: Interpreter._while,
+    cst.Break: Interpreter._break,
+    cst.Continue: Interpreter._continue,
+    cst.Return: Interpreter._return,
+    cst.Raise: Interpreter._raise,
+    cst.Assert: Interpreter._assert,
+    cst.Try: Interpreter._try,
+    cst.TryStar: Interpreter._try,
+    cst.With: Interpreter._with,
+    cst.FunctionDef: Interpreter._def,
+    cst.ClassDef: Interpreter._class,
+    cst.Import: Interpreter._import,
+    cst.ImportFrom: Interpreter._import_from,
+    cst.Del: Interpreter._del,
+    cst.Match: Interpreter._match,
+    cst.Pass: Interpreter._nothing,
+    cst.Global: Interpreter._nothing,
+    cst.Nonlocal: Interpreter._nothing,
+}
+
+_EXPRESSIONS: dict[type[cst.CSTNode], Any] = {
+    cst.Name: Interpreter._name,
+    cst.Attribute: Interpreter._attribute,
+    cst.Integer: Interpreter._number,
+    cst.Float: Interpreter._number,
+    cst.Imaginary: Interpreter._number,
+    cst.SimpleString: Interpreter._string,
+    cst.ConcatenatedString: Interpreter._string,
+    cst.FormattedString: Interpreter._fstring,
+    cst.Tuple: Interpreter._tuple,
+    cst.List: Interpreter._list,
+    cst.Set: Interpreter._set,
+    cst.Dict: Interpreter._dict,
+    cst.UnaryOperation: Interpreter._not_or_minus,
+    cst.BinaryOperation: Interpreter._binary,
+    cst.BooleanOperation: Interpreter._boolean,
+    cst.Comparison: Interpreter._comparison,
+    cst.IfExp: Interpreter._ternary,
+    cst.Subscript: Interpreter._subscript,
+    cst.Call: Interpreter._call,
+    cst.Lambda: Interpreter._lambda,
+    cst.NamedExpr: Interpreter._named,
+    cst.Await: Interpreter._await,
+    cst.Yield: Interpreter._yield,
+    cst.ListComp: Interpreter._comprehension,
+    cst.GeneratorExp: Interpreter._comprehension,
+    cst.SetComp: Interpreter._comprehension,
+    cst.DictComp: Interpreter._dict_comp,
+    cst.StarredElement: Interpreter._starred,
+    cst.Ellipsis: lambda self, node: Const(...),
+}

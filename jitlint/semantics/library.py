@@ -1,0 +1,722 @@
+"""Calls into libraries: what the knowledge data says of them, applied to abstract arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from jitlint.knowledge import FunctionModel, MethodModel, Term
+from jitlint.semantics import builtin, calls, operators, shapes, transforms
+from jitlint.semantics.calls import Args
+from jitlint.semantics.events import DynamicShape, GradientCut, KeyUse, NeedsConcrete
+from jitlint.semantics.values import (
+    NONE,
+    TRUE,
+    UNKNOWN,
+    Array,
+    Bound,
+    ClassV,
+    Const,
+    DictV,
+    Func,
+    Host,
+    Jitted,
+    Level,
+    LibV,
+    ListV,
+    Obj,
+    Partial,
+    SetV,
+    Tree,
+    Tup,
+    Union,
+    Unknown,
+    Value,
+    Wrapped,
+    has_linear,
+    leaves,
+    members,
+    py_type,
+    traced_leaf,
+    union,
+)
+
+if TYPE_CHECKING:
+    from jitlint.semantics.interp import Interpreter
+
+Given = dict[str, tuple[Value, "cst.CSTNode | None"]]
+
+
+def decorates(interp: Interpreter, name: str) -> bool:
+    """Is a library function, used as a decorator, more than a mark?"""
+    model = interp.knowledge.function(name)
+    return model is not None and (model.transform is not None or name in builtin.HANDLERS or model.registers is not None)
+
+
+def call(interp: Interpreter, name: str, args: Args, node: cst.CSTNode) -> Value:
+    """Call a library function or class by its dotted name."""
+    handler = builtin.HANDLERS.get(name)
+    if handler is not None:
+        return handler(interp, args, node)
+    model = interp.knowledge.function(name)
+    if model is None:
+        if interp.knowledge.class_(name) is not None:
+            return UNKNOWN
+        calls.escape(interp, args)
+        return UNKNOWN
+    if model.transform is not None:
+        result = _transform(interp, model, args, node)
+        if result is not None:
+            return result
+    return apply(interp, model, args, node)
+
+
+def call_method(interp: Interpreter, name: str, me: Value, args: Args, node: cst.CSTNode) -> Value:
+    """Call a method of a built-in or library value; ``name`` is ``type.method``."""
+    owner, _, method = name.rpartition(".")
+    if owner == "jax.Array" and isinstance(me, Array):
+        return _array_method(interp, me, method, args, node)
+    handler = builtin.METHODS.get(owner)
+    if handler is not None:
+        return handler(interp, me, method, args, node)
+    return UNKNOWN
+
+
+# ------------------------------------------------------------------------------------------------ arrays' methods
+
+
+def _array_method(interp: Interpreter, me: Array, method: str, args: Args, node: cst.CSTNode) -> Value:
+    kind = "array" if me.level is not Level.NUMPY else "host_array"
+    model = interp.knowledge.attribute(kind, method)
+    if model is None:
+        model = interp.knowledge.attribute("array", method)
+    if not isinstance(model, MethodModel):
+        return UNKNOWN
+    operators.check_leak(interp, [me], node)
+    if me.is_traced and model.raises is not None and kind == "array":
+        need = "item" if model.conversion else "attribute"
+        operators.needs_concrete(interp, me, node, need, f".{method}()", model.raises)
+        return UNKNOWN
+    if me.level is Level.LINEAR and model.conversion and method in ("item", "tolist"):
+        interp.emit(GradientCut(node=node, unit=interp.unit, value=me, what=f".{method}()"))
+        return Host("float")
+    if me.level is not Level.TRACED and model.host is not None:
+        if model.host.op == "static":
+            return Host(model.host_type or "number", me.loops)
+        if model.host.op == "unknown":
+            return UNKNOWN
+        return _shaped(interp, model.call, bind(model.call, args), [me], node, model.host, me)
+    return apply(interp, model.call, args, node, me)
+
+
+# ------------------------------------------------------------------------------------------------ applying a row
+
+
+def bind(model: FunctionModel, args: Args) -> Given:
+    """Arguments by parameter name, with the node of each. Elements of ``*args`` are ``*0``, ``*1`` …"""
+    given: Given = {}
+    extra = 0
+    for i, v in enumerate(args.pos):
+        p = model.parameter(i)
+        if p is None or p.kind == "args":
+            given[f"*{extra}"] = (v, args.node(i))
+            extra += 1
+        else:
+            given[p.name] = (v, args.node(i))
+    for k, v in args.kw.items():
+        given[k] = (v, args.kw_nodes.get(k))
+    if args.rest is not None:
+        given["*rest"] = (args.rest, None)
+    return given
+
+
+def is_jax(name: str) -> bool:
+    """Do results of this function come out of jax (tracers under a staging trace)?"""
+    return name.split(".")[0] in ("jax", "optax", "flax", "equinox", "haiku", "chex", "distrax", "numpyro", "rlax", "lineax", "diffrax", "optimistix")
+
+
+def short(name: str) -> str:
+    """A dotted name as people write it."""
+    for long, brief in (("jax.numpy.", "jnp."), ("numpy.", "np."), ("jax.lax.", "lax."), ("builtins.", "")):
+        if name.startswith(long):
+            return brief + name[len(long):]
+    return name
+
+
+_NEEDS = {"numpy": "numpy", "math": "math", "itertools": "range", "operator": "convert", "builtins": "convert", "random": "convert",
+          "statistics": "convert", "decimal": "convert", "fractions": "convert"}
+
+
+def apply(interp: Interpreter, model: FunctionModel, args: Args, node: cst.CSTNode, me: Value | None = None) -> Value:
+    """Call what a row describes."""
+    given = bind(model, args)
+    if me is not None:
+        given["self"] = (me, None)
+    values = [v for v, _ in given.values()]
+    name = model.name
+    what = short(name) if me is None else f".{name.rpartition('.')[2]}()"
+    if model.effect is not None:
+        interp.effect(model.effect, what, node, values)
+    if model.key is not None:
+        _key(interp, model, given, node)
+    jax = is_jax(name) or isinstance(me, Array) and me.level is not Level.NUMPY
+    if jax:
+        operators.check_leak(interp, values, node)
+    raised = _check_concrete(interp, model, given, node, what)
+    if jax:
+        for v, n in given.values():
+            _check_strings(interp, v, n)
+    _check_dynamic(interp, model, given, node, what, jax)
+    if not jax and model.on_traced is not None:
+        out = _host_on_traced(interp, model, given, node, what)
+        if out is not None:
+            return out
+    del raised
+    for v, n in given.values():
+        if isinstance(v, Func) and model.transform is None and n is not None and interp.tracing and jax:
+            pass
+    result = _shaped(interp, model, given, values, node, model.result, me)
+    for flag, extra in model.more.items():
+        passed = given.get(flag)
+        if passed is not None and passed[0] == TRUE:
+            more = operators.result_array(interp, values, jax=jax, node=node, what=what)
+            result = Tup((*(result.items if isinstance(result, Tup) and result.items is not None else (result,)), *([more] * extra)))
+    return result
+
+
+def _check_strings(interp: Interpreter, value: Value, node: cst.CSTNode | None) -> None:
+    """jax functions take no strings as arrays; nothing is recorded yet, since many take string options."""
+
+
+def _check_concrete(interp: Interpreter, model: FunctionModel, given: Given, node: cst.CSTNode, what: str) -> bool:
+    raised = False
+    if not interp.traces:
+        return False
+    for name, (value, at) in given.items():
+        error = model.must_be_concrete(name, given)
+        inside = model.items.get(name)
+        if error is None and inside is None:
+            continue
+        for m in members(value):
+            if isinstance(m, Tup | ListV):
+                error_here = inside if inside is not None else error
+                if error_here == "works":
+                    continue
+            else:
+                error_here = error
+            if error_here is None:
+                continue
+            if isinstance(m, Array) and m.is_traced or isinstance(m, Tup | ListV | Tree):
+                raised |= operators.needs_concrete(interp, value, at or node, _category(model.need.get(name, "shape")), what, error_here, name)
+                break
+    star = next((p for p in model.params or () if p.kind == "args" and p.name in model.concrete), None)
+    if star is not None:
+        for name, (value, at) in given.items():
+            if name.startswith("*"):
+                raised |= operators.needs_concrete(interp, value, at or node, _category(model.need.get(star.name, "shape")), what,
+                                                   model.concrete[star.name], star.name)
+    return raised
+
+
+def _category(need: str) -> str:
+    return need if need in ("shape", "axis", "size", "count", "index", "dtype", "flag") else "shape"
+
+
+def _check_dynamic(interp: Interpreter, model: FunctionModel, given: Given, node: cst.CSTNode, what: str, jax: bool) -> None:
+    dynamic = model.dynamic
+    if dynamic is None or any(u in given for u in dynamic.unless) or not interp.traces:
+        return
+    names = [n for n in (dynamic.of or given) if n in given]
+    for n in names:
+        value = given[n][0]
+        for m in members(value):
+            leaf = traced_leaf(m)
+            if leaf is None and jax and not dynamic.of and interp.staging and isinstance(m, Array | Const | Tup | ListV):
+                leaf = operators.result_array(interp, [m], jax=True, node=node, what=what)
+                if not leaf.is_traced:
+                    leaf = None
+            if leaf is None or isinstance(leaf, Array) and dynamic.of and leaf.shape == () and leaf.python is None and False:
+                continue
+            possible = isinstance(value, Union) or leaf.maybe
+            interp.emit(DynamicShape(node=node, unit=interp.unit, value=value, leaf=leaf, what=what, unless=dynamic.unless, error=dynamic.error,
+                                     possible=possible))
+            return
+
+
+def _host_on_traced(interp: Interpreter, model: FunctionModel, given: Given, node: cst.CSTNode, what: str) -> Value | None:
+    """What a host function does with traced arguments; None when none is traced (or it does not matter)."""
+    term = model.on_traced
+    assert term is not None
+    need = _NEEDS.get(model.name.split(".")[0], "numpy")
+    for _, (value, at) in given.items():
+        for m in members(value):
+            inside = isinstance(m, Tup | ListV | DictV)
+            rule = model.on_traced_items if inside and model.on_traced_items is not None else term
+            leaf = traced_leaf(m)
+            if leaf is not None and interp.traces:
+                if rule.op == "raises":
+                    if isinstance(leaf, Tree):
+                        return UNKNOWN
+                    operators.needs_concrete(interp, value, at or node, need, what, rule.arg)
+                    return UNKNOWN
+                if rule.op == "works" and not isinstance(value, Union):
+                    return _shaped(interp, model, given, [v for v, _ in given.values()], node, Term("array"), None)
+                if rule.op == "static":
+                    return Host(model.type or "object")
+                return UNKNOWN
+            if leaf is None and not inside and has_linear(m) and rule.op == "raises":
+                leaf_l = next(x for x in leaves(m) if isinstance(x, Array) and x.level is Level.LINEAR)
+                interp.emit(NeedsConcrete(node=at or node, unit=interp.unit, value=value, leaf=leaf_l, need=need, what=what, error=rule.arg,
+                                          possible=isinstance(value, Union)))
+                return UNKNOWN
+            if leaf is None and has_linear(m) and rule.op == "works":
+                return _shaped(interp, model, given, [v for v, _ in given.values()], node, Term("array"), None)
+    return None
+
+
+# ------------------------------------------------------------------------------------------------ results
+
+
+def _shaped(interp: Interpreter, model: FunctionModel, given: Given, values: list[Value], node: cst.CSTNode, result: Term, me: Value | None) -> Value:
+    jax = is_jax(model.name) or isinstance(me, Array) and me.level is not Level.NUMPY
+    name = model.name
+
+    def array() -> Array:
+        return operators.result_array(interp, values, jax=jax, node=node, what=short(name))
+
+    match result.op:
+        case "array" | "host_array" | "key":
+            if result.op == "host_array" and any(isinstance(x, Array) and x.level is Level.HOST for v in values for x in leaves(v)):
+                out = replace(array(), level=Level.NUMPY)
+            else:
+                out = array()
+            if out.level is Level.NUMPY and not jax and model.effect == "random":
+                out = replace(out, via="random")
+            if result.op == "key":
+                return replace(out, dtype="key")
+            return replace(out, shape=_shape(model, given, me), dtype=_dtype(model, given, me), weak=_weak(model, given, me), python=None)
+        case "static":
+            if model.name in ("jax.numpy.shape", "numpy.shape") and given:
+                v = next(iter(given.values()))[0]
+                if isinstance(v, Array):
+                    from jitlint.semantics import attributes
+
+                    return attributes.array_attribute(interp, v, "shape", node)
+            if model.type == "bool" or model.type == "int" or model.type == "float":
+                return Host(model.type, operators._loops(*values), operators._via(*values) or _effect_via(model))
+            if model.type == "tuple":
+                return Tup(None, Host("int", via="shape") if "shape" in model.name else UNKNOWN)
+            return Host(model.type or "object", operators._loops(*values), operators._via(*values) or _effect_via(model))
+        case "none":
+            return NONE
+        case "arg":
+            found = given.get(result.arg)
+            return found[0] if found is not None else UNKNOWN
+        case "tuple":
+            n = int(result.arg) if result.arg.isdigit() else 0
+            if n:
+                return Tup(tuple(replace(array(), dtype=_dtype(model, given, me)) for _ in range(n)))
+            return Tup(None, array())
+        case "list":
+            if model.name.rpartition(".")[2] in ("split", "array_split", "hsplit", "vsplit", "dsplit"):
+                count = given.get("indices_or_sections", (UNKNOWN, None))[0]
+                n = shapes.as_int(count)
+                if n is not None and n <= 16:
+                    return ListV(Tup((replace(array(), dtype=_dtype(model, given, me)),) * n), node)
+            if model.name.rpartition(".")[2] in ("meshgrid", "broadcast_arrays"):
+                return ListV(Tup((array(),) * len([k for k in given if k.startswith("*")])), node)
+            return ListV(Tup(None, array()), node)
+        case "tree":
+            found = given.get(result.arg)
+            base = found[0] if found is not None else UNKNOWN
+            out = array()
+            return transforms._mapped(base, lambda v: replace(out, shape=v.shape, dtype=v.dtype) if isinstance(v, Array) else out)
+        case "each":
+            found = given.get(result.arg)
+            if found is None:
+                return Tup(None, array())
+            content = operators.iterate(interp, found[0], node)
+            return ListV(Tup(None if content.items is None else tuple(array() for _ in content.items), array() if content.items is None else None), node)
+        case "instance":
+            obj = Obj(LibV(result.arg), node, open_=True)
+            obj.loops = frozenset(interp.loops)
+            return obj
+        case "operator":
+            return _operator(interp, model, values, node)
+        case "function":
+            return UNKNOWN
+    return UNKNOWN
+
+
+def _effect_via(model: FunctionModel) -> str | None:
+    return model.effect if model.effect in ("clock", "random", "env") else None
+
+
+_OPERATORS: dict[str, type[cst.CSTNode]] = {"add": cst.Add, "sub": cst.Subtract, "mul": cst.Multiply, "truediv": cst.Divide, "floordiv": cst.FloorDivide,
+                                            "mod": cst.Modulo, "pow": cst.Power, "matmul": cst.MatrixMultiply, "and_": cst.BitAnd, "or_": cst.BitOr,
+                                            "xor": cst.BitXor}
+
+
+def _operator(interp: Interpreter, model: FunctionModel, values: list[Value], node: cst.CSTNode) -> Value:
+    tail = model.name.rpartition(".")[2]
+    op = _OPERATORS.get(tail)
+    if op is not None and len(values) >= 2:
+        return operators.binary(interp, op, values[0], values[1], node)
+    if any(isinstance(m, Array | Tree) for v in values for m in members(v)):
+        return operators.result_array(interp, values, node=node, what=tail)
+    kinds = {py_type(v) for v in values}
+    if kinds <= operators.NUMBERS:
+        folded = builtin.fold_call(tail, values)
+        return folded if folded is not None else Host("number", operators._loops(*values), operators._via(*values))
+    return UNKNOWN
+
+
+def _argument(given: Given, name: str) -> Value | None:
+    found = given.get(name)
+    return found[0] if found is not None else None
+
+
+def as_array(v: Value | None) -> Array | None:
+    """An array-like argument (array, number, nested list or tuple of them) as an array; None when not known."""
+    if v is None:
+        return None
+    if isinstance(v, Array):
+        return v
+    one = operators.number(v)
+    if one is not None:
+        return one
+    content = v.content if isinstance(v, ListV) else v
+    if isinstance(content, Tup) and content.items:
+        first = as_array(content.items[0])
+        if first is None:
+            return None
+        out = first
+        for i in content.items[1:]:
+            other = as_array(i)
+            if other is None:
+                return None
+            dtype, weak = shapes.promote(out, other)
+            out = replace(out, dtype=dtype, weak=weak, shape=shapes.join_like(out.shape, other.shape))
+        return replace(out, shape=None if out.shape is None else (len(content.items), *out.shape))
+    if isinstance(content, Tup) and content.items is None and content.elem is not None:
+        first = as_array(content.elem)
+        return None if first is None else replace(first, shape=None if first.shape is None else (None, *first.shape))
+    return None
+
+
+def _arrays(model: FunctionModel, given: Given, me: Value | None) -> list[Array | None]:
+    """The array arguments of an element-wise function."""
+    skip = {"dtype", "out", "where", "axis", "size", "fill_value", "precision", "preferred_element_type"}
+    out = [as_array(v) for k, (v, _) in given.items() if k not in skip and not (model.name.endswith(".where") and k == "condition")]
+    return out
+
+
+def _shape(model: FunctionModel, given: Given, me: Value | None) -> shapes.Shape | None:
+    term = model.shape
+    if term is None:
+        return None
+    first = as_array(_argument(given, term.arg)) if term.arg else None
+    match term.op:
+        case "arg":
+            value = _argument(given, term.arg)
+            if value is None or value == NONE:
+                if len(term.args) > 2 and term.args[1] == "like":
+                    like = as_array(_argument(given, term.args[2]))
+                    return like.shape if like is not None else None
+                return () if term.arg in ("size", "shape") else None
+            return shapes.as_shape(value)
+        case "like":
+            return first.shape if first is not None else None
+        case "broadcast":
+            parts = [as_array(v) for k, (v, _) in given.items() if k not in ("dtype", "out", "where", "axis")]
+            shape: shapes.Shape | None = ()
+            for p in parts:
+                shape = shapes.broadcast(shape, p.shape if p is not None else None)
+            return shape
+        case "reduce":
+            keep = _argument(given, "keepdims")
+            flag = False if keep is None else keep.value if isinstance(keep, Const) else None
+            return shapes.reduced(first.shape if first is not None else None, _argument(given, "axis"), flag)
+        case "scalar":
+            return ()
+        case "rank":
+            return (None,) * int(term.arg)
+        case "arange":
+            return (_arange(given),)
+        case "linspace":
+            ends = [as_array(_argument(given, n)) for n in ("start", "stop")]
+            if all(e is not None and e.shape == () for e in ends):
+                num = _argument(given, "num")
+                return (shapes.as_int(num) if num is not None else 50,)
+            return None
+        case "concat":
+            return _concat(given, term)
+        case "stack":
+            content = _argument(given, term.arg)
+            inner = content.content if isinstance(content, ListV) else content
+            if isinstance(inner, Tup) and inner.items:
+                one = as_array(inner.items[0])
+                axis = shapes.as_int(_argument(given, "axis") or Const(0))
+                if one is not None and one.shape is not None and axis is not None:
+                    at = axis if axis >= 0 else len(one.shape) + 1 + axis
+                    return (*one.shape[:at], len(inner.items), *one.shape[at:])
+            return None
+        case "matmul" | "dot":
+            second = as_array(_argument(given, term.args[1]))
+            return shapes.matmul(first.shape, second.shape) if first is not None and second is not None else None
+        case "matrix":
+            n = _argument(given, term.args[0])
+            m = _argument(given, term.args[1]) if len(term.args) > 1 else n
+            return (shapes.as_int(n) if n is not None else None, shapes.as_int(m if m is not None and m != NONE else n or UNKNOWN))
+        case "transpose":
+            if first is not None and first.shape is not None and (len(term.args) < 2 or _argument(given, term.args[1]) in (None, NONE)) \
+                    and "*0" not in given:
+                return tuple(reversed(first.shape))
+            return None if first is None or first.shape is None else (None,) * len(first.shape)
+        case "swap":
+            return None if first is None or first.shape is None else (None,) * len(first.shape)
+        case "squeeze":
+            axis_v = _argument(given, "axis")
+            if first is not None and first.shape is not None and axis_v is not None:
+                axes = shapes.as_axes(axis_v, len(first.shape))
+                if axes is not None and axis_v != NONE:
+                    return tuple(d for i, d in enumerate(first.shape) if i not in axes)
+            if first is not None and first.shape is not None and None not in first.shape:
+                return tuple(d for d in first.shape if d != 1)
+            return None
+        case "expand":
+            axis_n = shapes.as_int(_argument(given, "axis") or UNKNOWN)
+            if first is not None and first.shape is not None and axis_n is not None:
+                at = axis_n if axis_n >= 0 else len(first.shape) + 1 + axis_n
+                return (*first.shape[:at], 1, *first.shape[at:])
+            return None
+        case "args":
+            parts_v = [v for k, (v, _) in given.items() if k.startswith("*")]
+            if len(parts_v) == 1:
+                return shapes.as_shape(parts_v[0]) if not isinstance(parts_v[0], Const) else tuple([_dim(parts_v[0])])
+            return tuple(_dim(v) for v in parts_v) if parts_v and "*rest" not in given else None
+    return None
+
+
+def _dim(v: Value) -> int | None:
+    n = shapes.as_int(v)
+    return n if n is not None and n >= 0 else None
+
+
+def _arange(given: Given) -> int | None:
+    start, stop, step = (_argument(given, n) for n in ("start", "stop", "step"))
+    if stop is None or stop == NONE:
+        start, stop = Const(0), start
+    nums = [n.value if isinstance(n, Const) and isinstance(n.value, int | float) else None for n in (start, stop, step or Const(1)) if n is not None]
+    if len(nums) == 3 and None not in nums and nums[2]:
+        import math
+
+        return max(0, math.ceil((nums[1] - nums[0]) / nums[2]))  # type: ignore[operator]
+    return None
+
+
+def _concat(given: Given, term: Term) -> shapes.Shape | None:
+    content = _argument(given, term.arg)
+    inner = content.content if isinstance(content, ListV) else content
+    axis = shapes.as_int(_argument(given, "axis") or Const(0))
+    if not isinstance(inner, Tup) or not inner.items or axis is None:
+        return None
+    parts = [as_array(i) for i in inner.items]
+    out: list[int | None] | None = None
+    for p in parts:
+        if p is None or p.shape is None or not p.shape:
+            return None
+        if out is None:
+            out = list(p.shape)
+        else:
+            if len(out) != len(p.shape):
+                return None
+            a, b = out[axis], p.shape[axis]
+            out[axis] = a + b if a is not None and b is not None else None
+    return tuple(out) if out is not None else None
+
+
+def _dtype(model: FunctionModel, given: Given, me: Value | None) -> str | None:
+    return _dtype_term(model, model.dtype, given, me)
+
+
+def _dtype_term(model: FunctionModel, term: Term | None, given: Given, me: Value | None) -> str | None:
+    if term is None:
+        return None
+    match term.op:
+        case "arg":
+            value = _argument(given, term.arg)
+            if value is not None and value != NONE:
+                return dtype_of(value)
+            if len(term.args) > 1:
+                return _dtype_term(model, Term(term.args[1], term.args[2:]), given, me)
+            return None
+        case "like":
+            a = as_array(_argument(given, term.arg))
+            return a.dtype if a is not None else None
+        case "real" | "total":
+            a = as_array(_argument(given, term.arg))
+            kind = a.dtype if a is not None else None
+            if term.op == "real":
+                return "float" if shapes.kind(kind) == "complex" else kind
+            return "int" if shapes.kind(kind) == "bool" else kind
+        case "promote" | "inexact":
+            parts = _arrays(model, given, me)
+            out: Array | None = None
+            for p in parts:
+                if p is None:
+                    return None
+                if out is None:
+                    out = p
+                else:
+                    dtype, weak = shapes.promote(out, p)
+                    out = replace(out, dtype=dtype, weak=weak)
+            if out is None:
+                return None
+            return shapes.inexact(out.dtype) if term.op == "inexact" else out.dtype
+    return term.op
+
+
+def dtype_of(value: Value) -> str | None:
+    """The dtype that a ``dtype=`` argument names."""
+    if isinstance(value, LibV):
+        tail = value.name.rpartition(".")[2]
+        if value.name in ("builtins.float", "builtins.int", "builtins.bool", "builtins.complex"):
+            return {"float": "float32", "int": "int32", "bool": "bool", "complex": "complex64"}[tail]
+        return tail.rstrip("_") if shapes.kind(tail) is not None else None
+    if isinstance(value, Const) and isinstance(value.value, str):
+        return value.value if shapes.kind(value.value) is not None else None
+    return None
+
+
+def _weak(model: FunctionModel, given: Given, me: Value | None) -> bool | None:
+    term = model.weak
+    if term is None:
+        return None
+    dtype = _argument(given, "dtype")
+    if dtype is not None and dtype != NONE:
+        return False
+    match term.op:
+        case "never":
+            return False
+        case "always":
+            return True
+        case "like" | "value":
+            value = _argument(given, term.arg)
+            a = as_array(value)
+            if isinstance(value, ListV | Tup):
+                return False if a is None or a.level is Level.NUMPY and a.python else a.weak
+            if a is not None and a.level is Level.NUMPY and a.python is None:
+                return False
+            return a.weak if a is not None else None
+        case "promote":
+            parts = _arrays(model, given, me)
+            flags = [None if p is None else p.weak if p.level is not Level.NUMPY or p.python else False for p in parts]
+            if flags and all(f is True for f in flags):
+                return True
+            return None if None in flags else False if flags else None
+    return None
+
+
+# ------------------------------------------------------------------------------------------------ transforms, keys
+
+
+def _key(interp: Interpreter, model: FunctionModel, given: Given, node: cst.CSTNode) -> None:
+    if model.key in ("consumes", "derives"):
+        found = given.get("key") or next(iter(given.values()), None)
+        if found is not None:
+            at = found[1]
+            data = given.get("data")
+            interp.emit(KeyUse(node=at or node, unit=interp.unit, value=found[0], what=short(model.name), consumes=model.key == "consumes",
+                               with_data=data is not None, place=_place_of(interp, at)))
+
+
+def _place_of(interp: Interpreter, node: cst.CSTNode | None) -> tuple[int, object] | None:
+    if isinstance(node, cst.Name | cst.Attribute):
+        place = interp._place(node)
+        if place is not None:
+            return (id(place[0]), place[1])
+    return None
+
+
+_JITS = {"jit", "pjit", "pmap", "filter_jit", "filter_pmap"}
+_KIND = {"remat": "checkpoint", "jacobian": "jacrev", "xla_computation": "traced", "filter_grad": "grad", "filter_value_and_grad": "value_and_grad",
+         "filter_checkpoint": "checkpoint", "filter_eval_shape": "eval_shape", "filter_make_jaxpr": "make_jaxpr", "filter_closure_convert": "plain",
+         "linear_transpose": "linear_transpose", "closure_convert": "traced", "apply_along_axis": "vectorize"}
+_WRAPPERS = {"grad", "value_and_grad", "jacfwd", "jacrev", "hessian", "vmap", "checkpoint", "vectorize", "shard_map", "xmap", "named_call",
+             "make_jaxpr", "traced", "filter_vmap"}
+_FLOW = {"scan", "while_loop", "fori_loop", "cond", "switch", "map", "associative_scan"}
+
+
+def _transform(interp: Interpreter, model: FunctionModel, args: Args, node: cst.CSTNode) -> Value | None:
+    """Call a transform; None when it is not one that the engine knows."""
+    kind = model.transform or ""
+    given = bind(model, args)
+    kind = _KIND.get(kind, kind)
+
+    def get(name: str) -> Value | None:
+        found = given.get(name)
+        return found[0] if found is not None else None
+
+    handler = builtin.TRANSFORMS.get(kind)
+    if handler is not None:
+        return handler(interp, args, node)
+    first = model.parameter(0)
+    if kind in _JITS or kind in _WRAPPERS:
+        func = get(first.name) if first is not None else (args.pos[0] if args.pos else None)
+        options = {k: v for k, (v, _) in given.items() if first is None or k != first.name}
+        nodes = {k: n for k, (_, n) in given.items() if n is not None}
+        if args.more is not None:
+            options["**"] = args.more
+        if func is None or func == NONE:
+            return Partial(LibV(model.name), (), {k: v for k, v in options.items() if k != "**"}, node)
+        if kind == "filter_grad":
+            kind = "grad"
+        results = [_wrap_one(interp, kind, m, options, nodes, node) for m in members(func) if m != NONE]
+        return union(results)
+    if kind in _FLOW:
+        return transforms.control_flow(interp, kind, get, args, node)
+    if kind in ("jvp", "vjp", "linearize"):
+        func = args.pos[0] if args.pos else UNKNOWN
+        primals = args.pos[1:]
+        if kind == "jvp" and primals:
+            primals = list(operators.iterate(interp, primals[0], node).items or (UNKNOWN,))
+        linear = [transforms._linear(interp, p, node) for p in primals]
+        result = transforms.host_call(interp, "grad", None, node, False, lambda: calls.call_value(interp, func, Args(linear), node))
+        out = transforms._delinearize(interp, result, linear, node)
+        return Tup((out, UNKNOWN)) if kind != "jvp" else Tup((out, out))
+    if kind in ("eval_shape", "linear_transpose"):
+        func = args.pos[0] if args.pos else UNKNOWN
+        transforms.call_wrapped(interp, Wrapped("eval_shape", func, {}, node), Args(args.pos[1:], dict(args.kw)), node)
+        return UNKNOWN
+    if kind in ("custom_jvp", "custom_vjp", "custom_vmap", "custom_gradient", "custom"):
+        func = args.pos[0] if args.pos else None
+        return transforms.wrap(interp, "custom", func, {k: v for k, (v, _) in given.items()}, node) if func is not None else \
+            Partial(LibV(model.name), (), dict(args.kw), node)
+    if kind in ("tree_map", "tree_map_with_path"):
+        func = args.pos[0] if args.pos else UNKNOWN
+        return transforms.tree_map(interp, func, args.pos[1:], node, with_path="path" in kind)
+    if kind in ("callback", "pure_callback", "io_callback", "debug_callback"):
+        func = args.pos[0] if args.pos else None
+        transforms.callback(interp, func, args.pos[1:], node)
+        if kind in ("debug_callback",) or "debug" in model.name:
+            return NONE
+        result = get("result_shape_dtypes") or UNKNOWN
+        out = operators.result_array(interp, args.pos[2:], jax=True, node=node, what="the callback")
+        return transforms._mapped(result, lambda _: out)
+    if kind == "tree_partial":
+        func = args.pos[0] if args.pos else UNKNOWN
+        return transforms.wrap(interp, "tree_partial", Partial(func, tuple(args.pos[1:]), dict(args.kw), node), {}, node)
+    return None
+
+
+def _wrap_one(interp: Interpreter, kind: str, func: Value, options: dict[str, Value], nodes: dict[str, cst.CSTNode], node: cst.CSTNode) -> Value:
+    if kind in _JITS:
+        return transforms.make_jitted(interp, kind, func, options, nodes, node)
+    return transforms.wrap(interp, kind, func, options, node)
+
+
+__all__ = ["Bound", "ClassV", "Iterable", "Jitted", "SetV", "Unknown", "apply", "call", "call_method", "is_jax"]

@@ -1,0 +1,967 @@
+"""What Python's operators, subscripts, iteration and truth tests do to abstract values, and what they ask of tracers."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import libcst as cst
+
+from jitlint.semantics import calls, shapes
+from jitlint.semantics.events import (
+    BlindTest,
+    DynamicShape,
+    ItemAssignment,
+    LeakedUse,
+    LostUpdate,
+    NeedsConcrete,
+    OuterWrite,
+    TruthTest,
+)
+from jitlint.semantics.state import Box
+from jitlint.semantics.values import (
+    FALSE,
+    NO_LOOPS,
+    NONE,
+    TRUE,
+    UNKNOWN,
+    Array,
+    Bound,
+    ClassV,
+    Const,
+    DictV,
+    Env,
+    Func,
+    Host,
+    Jitted,
+    Level,
+    LibV,
+    ListV,
+    ModuleV,
+    Obj,
+    Partial,
+    SetV,
+    Tree,
+    Tup,
+    Union,
+    Unknown,
+    Value,
+    Wrapped,
+    join,
+    join_all,
+    leaves,
+    members,
+    merge_tups,
+    py_type,
+    traced_leaf,
+    union,
+)
+
+if TYPE_CHECKING:
+    from jitlint.semantics.interp import Interpreter, Loop
+
+
+@dataclass(frozen=True, slots=True)
+class SliceV(Value):
+    """A slice between brackets."""
+
+    lower: Value
+    upper: Value
+    step: Value
+    node: cst.CSTNode | None = field(default=None, compare=False)
+
+    @property
+    def bounds(self) -> tuple[Value, Value, Value]:
+        return (self.lower, self.upper, self.step)
+
+
+@dataclass(frozen=True, slots=True)
+class AtV(Value):
+    """``x.at`` or ``x.at[index]``."""
+
+    array: Value
+    index: Value | None = None
+
+
+NUMBERS = {"bool", "int", "float", "complex", "number"}
+
+# ------------------------------------------------------------------------------------------------ arrays
+
+
+def number(v: Value) -> Array | None:
+    """A static Python number as an array-like operand (weak unless bool), or the array itself; None for the rest."""
+    if isinstance(v, Array):
+        return v
+    kind = py_type(v)
+    if kind in NUMBERS:
+        loops = v.loops if isinstance(v, Const | Host) else NO_LOOPS
+        via = v.via if isinstance(v, Const | Host) else None
+        return Array(Level.NUMPY, None if kind == "number" else kind, (), kind != "bool", python=kind, loops=loops, via=via)
+    return None
+
+
+def result_array(interp: Interpreter, operands: Iterable[Value], *, dtype: str | None = None, shape: shapes.Shape | None = None,
+                 weak: bool | None = None, python: str | None = None, jax: bool = False, node: cst.CSTNode | None = None,
+                 what: str = "") -> Array:
+    """The array that an operation on ``operands`` gives: traced when one is, or when jax operations are staged here.
+
+    ``jax`` says that the operation is jax's own (its result is a tracer under a staging trace, whatever it is given).
+    """
+    level = Level.HOST if jax else Level.NUMPY
+    roots: frozenset[Any] = frozenset()
+    origin = None
+    loops = NO_LOOPS
+    definite = False
+    maybe = False
+    via = None
+    for operand in operands:
+        for v in leaves(operand):
+            if isinstance(v, Array):
+                level = max(level, v.level)
+                loops |= v.loops
+                via = via or v.via
+                if v.is_traced:
+                    roots |= v.roots
+                    origin = origin or v.origin
+                    definite |= not v.maybe
+                    maybe |= v.maybe
+            elif isinstance(v, Tree):
+                level = Level.TRACED
+                roots |= v.roots
+                origin = origin or v.origin
+                definite |= not v.maybe
+                maybe |= v.maybe
+            elif isinstance(v, Const | Host):
+                loops |= v.loops
+                via = via or v.via
+    if level >= Level.HOST and level is not Level.TRACED and interp.staging:
+        level = Level.TRACED
+        definite = True
+        if node is not None:
+            trace = next(t for t in reversed(interp.traces) if t.staging)
+            name = trace.entry.name if trace.entry is not None else trace.kind
+            origin = interp.origin(f"{what or 'a jax operation'} gives a tracer here: it runs while `{name}` is traced", node)
+    return Array(level, dtype, shape, weak, python, roots, maybe and not definite, origin, loops, via)
+
+
+def check_leak(interp: Interpreter, values: Iterable[Value], node: cst.CSTNode) -> None:
+    """Record the use of a tracer outside any trace: it escaped from one."""
+    if interp.traces:
+        return
+    for v in values:
+        leaf = traced_leaf(v)
+        if isinstance(leaf, Array):
+            interp.emit(LeakedUse(node=node, unit=interp.unit, value=v, name="", source=leaf.origin))
+            return
+
+
+def needs_concrete(interp: Interpreter, value: Value, node: cst.CSTNode, need: str, what: str, error: str, param: str = "") -> bool:
+    """Record that ``what`` needs ``value`` concrete, if it is traced; True when it (certainly) is."""
+    certain = False
+    for m in members(value):
+        leaf = traced_leaf(m)
+        if leaf is None:
+            continue
+        possible = isinstance(value, Union) or leaf.maybe
+        certain |= not possible
+        interp.emit(NeedsConcrete(node=node, unit=interp.unit, value=value, leaf=leaf, need=need, what=what, error=error, param=param,
+                                  possible=possible))
+        break
+    return certain
+
+
+# ------------------------------------------------------------------------------------------------ truth
+
+
+def known_truth(v: Value) -> bool | None:
+    """The truth of a value where it is known without asking a tracer."""
+    match v:
+        case Const(value=c):
+            return bool(c)
+        case Tup(items=items) if items is not None:
+            return bool(items)
+        case ListV():
+            return None if v.content.items is None else bool(v.content.items)
+        case DictV():
+            return True if v.entries() else (False if v.rest is None else None)
+        case Func() | ModuleV() | ClassV() | Jitted() | Partial() | Wrapped() | Bound():
+            return True
+        case LibV(name=name):
+            return True if name[:1].isupper() or name.count(".") > 0 else None
+        case Obj():
+            cls = v.project_class
+            if cls is None or cls.facts.namedtuple or cls.facts.enum:
+                return None
+            if cls.opaque() or cls.lookup("__bool__") is not None or cls.lookup("__len__") is not None:
+                return None
+            return True
+    return None
+
+
+def truth(interp: Interpreter, value: Value, node: cst.CSTNode, construct: str) -> bool | None:
+    """Ask a value for its truth: the answer where known; a traced value is recorded as an event."""
+    known = {known_truth(m) for m in members(value)}
+    if len(known) == 1 and None not in known:
+        return known.pop()
+    for m in members(value):
+        if isinstance(m, Obj) and m.project_class is not None:
+            for name in ("__bool__", "__len__"):
+                method = m.project_class.lookup(name)
+                if method is not None:
+                    inner = calls.call_value(interp, Bound(method, m), calls.Args(), node)
+                    return truth(interp, inner, node, construct)
+        if isinstance(m, Array) and m.is_traced or isinstance(m, Tree):
+            if not interp.traces:
+                check_leak(interp, [m], node)
+                return None
+            possible = isinstance(value, Union) or m.maybe or isinstance(m, Tree)
+            error = "TracerBoolConversionError"
+            if isinstance(m, Array) and m.shape is not None and any(d is not None and d != 1 for d in m.shape):
+                error = "ValueError"
+            interp.emit(TruthTest(node=node, unit=interp.unit, value=value, leaf=m, error=error, possible=possible, construct=construct))
+            return None
+    return None
+
+
+# ------------------------------------------------------------------------------------------------ operators
+
+_FOLD: dict[type[cst.CSTNode], Callable[[Any, Any], Any]] = {
+    cst.Add: operator.add, cst.Subtract: operator.sub, cst.Multiply: operator.mul, cst.Divide: operator.truediv,
+    cst.FloorDivide: operator.floordiv, cst.Modulo: operator.mod, cst.Power: operator.pow, cst.LeftShift: operator.lshift,
+    cst.RightShift: operator.rshift, cst.BitAnd: operator.and_, cst.BitOr: operator.or_, cst.BitXor: operator.xor,
+}
+_DUNDER: dict[type[cst.CSTNode], str] = {
+    cst.Add: "add", cst.Subtract: "sub", cst.Multiply: "mul", cst.Divide: "truediv", cst.FloorDivide: "floordiv", cst.Modulo: "mod",
+    cst.Power: "pow", cst.LeftShift: "lshift", cst.RightShift: "rshift", cst.BitAnd: "and", cst.BitOr: "or", cst.BitXor: "xor",
+    cst.MatrixMultiply: "matmul",
+}
+AUGMENTED: dict[type[cst.CSTNode], type[cst.CSTNode]] = {
+    cst.AddAssign: cst.Add, cst.SubtractAssign: cst.Subtract, cst.MultiplyAssign: cst.Multiply, cst.DivideAssign: cst.Divide,
+    cst.FloorDivideAssign: cst.FloorDivide, cst.ModuloAssign: cst.Modulo, cst.PowerAssign: cst.Power, cst.LeftShiftAssign: cst.LeftShift,
+    cst.RightShiftAssign: cst.RightShift, cst.BitAndAssign: cst.BitAnd, cst.BitOrAssign: cst.BitOr, cst.BitXorAssign: cst.BitXor,
+    cst.MatrixMultiplyAssign: cst.MatrixMultiply,
+}
+
+
+def _pairs(a: Value, b: Value) -> list[tuple[Value, Value]]:
+    return [(x, y) for x in members(a) for y in members(b)][:16]
+
+
+def binary(interp: Interpreter, op: type[cst.CSTNode], left: Value, right: Value, node: cst.CSTNode) -> Value:
+    """``left op right``."""
+    if isinstance(left, Union) or isinstance(right, Union):
+        return union(_binary(interp, op, a, b, node) for a, b in _pairs(left, right))
+    return _binary(interp, op, left, right, node)
+
+
+def _binary(interp: Interpreter, op: type[cst.CSTNode], left: Value, right: Value, node: cst.CSTNode) -> Value:
+    if isinstance(left, Const) and isinstance(right, Const):
+        folded = fold(op, left, right)
+        if folded is not None:
+            return folded
+    for me, other, prefix in ((left, right, ""), (right, left, "r")):
+        if isinstance(me, Obj) and me.project_class is not None:
+            method = me.project_class.lookup(f"__{prefix}{_DUNDER[op]}__")
+            if method is not None:
+                return calls.call_value(interp, Bound(method, me), calls.Args([other]), node)
+    if isinstance(left, Array | Tree) or isinstance(right, Array | Tree):
+        return _array_binary(interp, op, left, right, node)
+    if isinstance(left, ListV | Tup) or isinstance(right, ListV | Tup):
+        return _sequence_binary(interp, op, left, right, node)
+    lt, rt = py_type(left), py_type(right)
+    if lt == "str" and op is cst.Modulo:
+        return _percent(interp, left, right, node)
+    if lt == "str" or rt == "str":
+        return Host("str", _loops(left, right))
+    if lt in NUMBERS and rt in NUMBERS:
+        return Host(_number_type(op, lt or "", rt or ""), _loops(left, right), _via(left, right))
+    if isinstance(left, SetV) and isinstance(right, SetV):
+        return SetV(join_all([*left.slots.values(), *right.slots.values()]) if left.slots or right.slots else None, node)
+    if isinstance(left, DictV) and isinstance(right, DictV) and op is cst.BitOr:
+        out = DictV(site=node)
+        out.slots.update(left.slots)
+        out.slots.update(right.slots)
+        return out
+    return UNKNOWN
+
+
+def _loops(*values: Value) -> frozenset[Any]:
+    out = NO_LOOPS
+    for v in values:
+        out |= getattr(v, "loops", NO_LOOPS)
+    return out
+
+
+def _via(*values: Value) -> str | None:
+    return next((via for v in values if (via := getattr(v, "via", None))), None)
+
+
+def _number_type(op: type[cst.CSTNode], a: str, b: str) -> str:
+    order = ["bool", "int", "float", "complex", "number"]
+    kind = order[max(order.index(a), order.index(b))]
+    if op is cst.Divide and kind in ("bool", "int"):
+        return "float"
+    if kind == "bool" and op not in (cst.BitAnd, cst.BitOr, cst.BitXor):
+        return "int"
+    return kind
+
+
+def fold(op: type[cst.CSTNode], left: Const, right: Const) -> Value | None:
+    """The constant result of an operator on two constants; None where it is not to be had cheaply."""
+    f = _FOLD.get(op)
+    if f is None:
+        return None
+    a, b = left.value, right.value
+    if op in (cst.Power, cst.LeftShift) and not (isinstance(b, int | float) and abs(b) <= 64):
+        return None
+    if op is cst.Multiply and (isinstance(a, str | bytes) or isinstance(b, str | bytes)):
+        return None
+    try:
+        value = f(a, b)
+    except Exception:
+        return None
+    if isinstance(value, bool | int | float | complex | str | bytes) and (not isinstance(value, int) or abs(value) < 1 << 64):
+        return Const(value, _loops(left, right), _via(left, right))
+    return None
+
+
+def _array_binary(interp: Interpreter, op: type[cst.CSTNode], left: Value, right: Value, node: cst.CSTNode) -> Value:
+    check_leak(interp, [left, right], node)
+    if isinstance(left, ListV) and isinstance(right, Array) and right.is_traced or isinstance(right, ListV) and isinstance(left, Array) and left.is_traced:
+        sequence, other = (left, right) if isinstance(left, ListV) else (right, left)
+        if op is cst.Multiply and isinstance(other, Array) and other.python is not None:
+            needs_concrete(interp, other, node, "repeat", "list * n", "TypeError")
+        return result_array(interp, [sequence, other])
+    if isinstance(left, Tree) and isinstance(right, Tree | Unknown | ListV | Tup | DictV):
+        return Tree(left.roots | (right.roots if isinstance(right, Tree) else frozenset()), left.origin, left.maybe)
+    if isinstance(right, Tree) and isinstance(left, Unknown | ListV | Tup | DictV):
+        return right
+    if py_type(left) == "str" and op is cst.Modulo:
+        return _percent(interp, left, right, node)
+    if isinstance(left, Obj | LibV | Func | DictV) or isinstance(right, Obj | LibV | Func | DictV):
+        return UNKNOWN
+    a, b = number(left), number(right)
+    out = result_array(interp, [left, right], node=node, what="this operation")
+    if a is None or b is None:
+        return replace(out, shape=None)
+    dtype, weak = shapes.promote(a, b)
+    if op is cst.Divide:
+        dtype = shapes.inexact(dtype)
+    shape = shapes.matmul(a.shape, b.shape) if op is cst.MatrixMultiply else shapes.broadcast(a.shape, b.shape)
+    python = None
+    if out.is_traced and a.python and b.python and op is not cst.MatrixMultiply:
+        python = _number_type(op, a.python, b.python)
+    if out.level is Level.NUMPY and out.shape == () and a.shape == () and b.shape == ():
+        pass
+    return replace(out, dtype=dtype, weak=weak, shape=shape, python=python)
+
+
+def _percent(interp: Interpreter, left: Value, right: Value, node: cst.CSTNode) -> Value:
+    text = left.value if isinstance(left, Const) else ""
+    if isinstance(text, str) and any(c in text for c in ("%d", "%f", "%i", "%e", "%g", "%.", "%5", "%0", "%x")):
+        needs_concrete(interp, right, node, "format", "% formatting", "TypeError")
+    return Host("str")
+
+
+def _sequence_binary(interp: Interpreter, op: type[cst.CSTNode], left: Value, right: Value, node: cst.CSTNode) -> Value:
+    a = left.content if isinstance(left, ListV) else left
+    b = right.content if isinstance(right, ListV) else right
+    is_list = isinstance(left, ListV) or isinstance(right, ListV)
+
+    def wrap(t: Tup) -> Value:
+        return ListV(t, node) if is_list else t
+
+    if op is cst.Add and isinstance(a, Tup) and isinstance(b, Tup):
+        if a.items is not None and b.items is not None:
+            return wrap(Tup((*a.items, *b.items)))
+        parts = [t.any_item() for t in (a, b) if t.items is None or t.items]
+        return wrap(Tup(None, join_all(parts) if parts else None, length_loops=a.length_loops | b.length_loops))
+    if op is cst.Multiply:
+        seq, n = (a, right) if isinstance(a, Tup) else (b, left)
+        assert isinstance(seq, Tup)
+        if isinstance(n, Const) and isinstance(n.value, int) and seq.items is not None and len(seq.items) * n.value <= 64:
+            return wrap(Tup(seq.items * n.value))
+        if isinstance(n, Const | Host) and py_type(n) in ("int", "bool"):
+            return wrap(Tup(None, seq.any_item(), length_loops=n.loops))
+        if isinstance(n, Unknown):
+            return UNKNOWN
+    return UNKNOWN
+
+
+def unary(interp: Interpreter, node: cst.UnaryOperation, value: Value) -> Value:
+    """``-x``, ``+x``, ``~x``."""
+    def one(v: Value) -> Value:
+        if isinstance(v, Const) and isinstance(v.value, bool | int | float | complex):
+            if isinstance(node.operator, cst.Minus):
+                return Const(-v.value, v.loops, v.via)
+            if isinstance(node.operator, cst.BitInvert):
+                return Const(~int(v.value), v.loops, v.via) if isinstance(v.value, int) else UNKNOWN
+            return Const(+v.value, v.loops, v.via)
+        if isinstance(v, Host):
+            return v
+        if isinstance(v, Array):
+            check_leak(interp, [v], node)
+            out = result_array(interp, [v], node=node, what="this operation")
+            python = ("int" if v.python == "bool" else v.python) if out.is_traced and v.is_traced else None
+            return replace(out, dtype=v.dtype, weak=v.weak, shape=v.shape, python=python)
+        if isinstance(v, Tree):
+            return result_array(interp, [v])
+        if isinstance(v, Obj) and v.project_class is not None:
+            name = {cst.Minus: "__neg__", cst.BitInvert: "__invert__"}.get(type(node.operator), "__pos__")
+            method = v.project_class.lookup(name)
+            if method is not None:
+                return calls.call_value(interp, Bound(method, v), calls.Args(), node)
+        return UNKNOWN
+    return union(one(m) for m in members(value)) if isinstance(value, Union) else one(value)
+
+
+_COMPARE: dict[type[cst.CSTNode], Callable[[Any, Any], Any]] = {
+    cst.LessThan: operator.lt, cst.LessThanEqual: operator.le, cst.GreaterThan: operator.gt, cst.GreaterThanEqual: operator.ge,
+    cst.Equal: operator.eq, cst.NotEqual: operator.ne,
+}
+
+
+def compare(interp: Interpreter, op: cst.BaseCompOp, left: Value, right: Value, node: cst.Comparison, left_node: cst.CSTNode,
+            right_node: cst.CSTNode) -> Value:
+    """One comparison of a chain."""
+    if isinstance(op, cst.Is | cst.IsNot):
+        known = _identical(interp, left, right, node)
+        return Host("bool") if known is None else Const(known == isinstance(op, cst.Is))
+    if isinstance(op, cst.In | cst.NotIn):
+        known = _contains(interp, left, right, node)
+        return Host("bool") if known is None else Const(known == isinstance(op, cst.In))
+    if isinstance(left, Union) or isinstance(right, Union):
+        return union(_compare(interp, op, a, b, node, possible=True) for a, b in _pairs(left, right))
+    return _compare(interp, op, left, right, node)
+
+
+def _identical(interp: Interpreter, left: Value, right: Value, node: cst.CSTNode) -> bool | None:
+    answers: set[bool | None] = set()
+    for a, b in _pairs(left, right):
+        if isinstance(a, Unknown | Tree | Host) and isinstance(b, Unknown | Tree | Host | Const):
+            answers.add(None if not (isinstance(a, Host) and b == NONE and a.type != "object") else False)
+        elif isinstance(b, Unknown | Tree):
+            answers.add(None)
+        elif isinstance(a, Unknown):
+            answers.add(None)
+        elif isinstance(a, Const) and isinstance(b, Const):
+            answers.add(a == b if a.value is None or b.value is None or isinstance(a.value, bool) or isinstance(b.value, bool)
+                        or a.value is ... or b.value is ... else None if a == b else False)
+        elif isinstance(a, Const | Array) and isinstance(b, Const | Array) and (isinstance(a, Array) and a.is_traced or isinstance(b, Array) and b.is_traced):
+            const = a if isinstance(a, Const) else b
+            leaf = a if isinstance(a, Array) else b
+            assert isinstance(leaf, Array)
+            if isinstance(const, Const) and isinstance(const.value, bool) and leaf.shape in ((), None):
+                interp.emit(BlindTest(node=node, unit=interp.unit, value=leaf, leaf=leaf, error="", how="is", against=repr(const.value),
+                                      possible=leaf.maybe or isinstance(left, Union)))
+            answers.add(False if isinstance(const, Const) else (None if a == b else None))
+        elif b == NONE or a == NONE:
+            other = a if b == NONE else b
+            answers.add(False if not isinstance(other, LibV) else None)
+        elif isinstance(a, Box) and isinstance(b, Box) or isinstance(a, Func) and isinstance(b, Func):
+            answers.add(True if a is b else None)
+        elif isinstance(a, LibV) and isinstance(b, LibV):
+            answers.add(True if a == b else None)
+        else:
+            answers.add(None)
+    return answers.pop() if len(answers) == 1 else None
+
+
+def _contains(interp: Interpreter, left: Value, right: Value, node: cst.CSTNode) -> bool | None:
+    answers: set[bool | None] = set()
+    for item, container in _pairs(left, right):
+        answers.add(_contains_one(interp, item, container, node, isinstance(left, Union) or isinstance(right, Union)))
+    return answers.pop() if len(answers) == 1 else None
+
+
+def _contains_one(interp: Interpreter, item: Value, container: Value, node: cst.CSTNode, possible: bool) -> bool | None:
+    if isinstance(container, ListV):
+        container = container.content
+    if isinstance(container, Array):
+        if container.is_traced or isinstance(item, Array) and item.is_traced:
+            value = container if container.is_traced else item
+            truth(interp, value, node, "in")
+        return None
+    if isinstance(container, DictV):
+        if isinstance(item, Array) and item.is_traced:
+            hashed(interp, item, node, "a dict key")
+            return None
+        key = dict_key(item)
+        if key is not None and container.rest is None:
+            return key in container.slots
+        return True if key is not None and key in container.slots else None
+    if isinstance(container, SetV):
+        hashed(interp, item, node, "a set element")
+        return None
+    if isinstance(container, Const) and isinstance(container.value, str) and isinstance(item, Const):
+        return str(item.value) in container.value
+    if isinstance(container, Tup):
+        items = container.items if container.items is not None else ((container.elem,) if container.elem is not None else ())
+        known: bool | None = False
+        for i in items:
+            if i is item:
+                return True if container.items is not None else None
+            if isinstance(i, Const) and isinstance(item, Const):
+                if i.value == item.value:
+                    return True if container.items is not None else None
+                continue
+            traced = next((v for v in (item, i) if isinstance(v, Array) and v.is_traced), None)
+            if traced is not None:
+                other = i if traced is item else item
+                if other == NONE or py_type(other) == "str" or isinstance(other, Func | ClassV | Obj | LibV):
+                    continue
+                if isinstance(other, Unknown):
+                    return None
+                truth(interp, traced, node, "in")
+                return None
+            known = None
+        return known if container.items is not None else None
+    return None
+
+
+def _compare(interp: Interpreter, op: cst.BaseCompOp, left: Value, right: Value, node: cst.CSTNode, possible: bool = False) -> Value:
+    kind = type(op)
+    equality = kind in (cst.Equal, cst.NotEqual)
+    if isinstance(left, Const) and isinstance(right, Const):
+        try:
+            return Const(bool(_COMPARE[kind](left.value, right.value)), _loops(left, right), _via(left, right))
+        except Exception:
+            return UNKNOWN
+    for me, other, name in ((left, right, {cst.Equal: "eq", cst.NotEqual: "ne", cst.LessThan: "lt", cst.GreaterThan: "gt", cst.LessThanEqual: "le",
+                                           cst.GreaterThanEqual: "ge"}.get(kind, "")),
+                            (right, left, {cst.Equal: "eq", cst.NotEqual: "ne", cst.LessThan: "gt", cst.GreaterThan: "lt"}.get(kind, ""))):
+        if isinstance(me, Obj) and me.project_class is not None and name:
+            method = me.project_class.lookup(f"__{name}__")
+            if isinstance(method, Func):
+                return calls.call_value(interp, Bound(method, me), calls.Args([other]), node)
+    if isinstance(left, Array | Tree) or isinstance(right, Array | Tree):
+        traced = left if isinstance(left, Array | Tree) else right
+        other = right if traced is left else left
+        if isinstance(other, Const | Host) and py_type(other) in ("NoneType", "str", "bytes") and equality:
+            if isinstance(traced, Array) and traced.is_traced and py_type(other) == "str":
+                against = repr(other.value) if isinstance(other, Const) else "a string"
+                interp.emit(BlindTest(node=node, unit=interp.unit, value=traced, leaf=traced, error="", how="==", against=against,
+                                      possible=traced.maybe or possible))
+            if isinstance(traced, Tree):
+                return Host("bool")
+            return Const(kind is cst.NotEqual)
+        if isinstance(other, Func | ClassV | Jitted | Partial | ModuleV | LibV | Obj) and equality:
+            return Host("bool")
+        if isinstance(traced, Tree) and isinstance(other, Unknown | Tree) and equality:
+            return Host("bool")
+        if isinstance(traced, Array) and not traced.is_traced and isinstance(other, Unknown):
+            return UNKNOWN
+        check_leak(interp, [left, right], node)
+        a, b = number(left), number(right)
+        out = result_array(interp, [left, right], dtype="bool", weak=False, node=node, what="this comparison")
+        shape = shapes.broadcast(a.shape, b.shape) if a is not None and b is not None else None
+        python = "bool" if out.is_traced and a is not None and b is not None and a.python and b.python else None
+        return replace(out, shape=shape, python=python)
+    if equality and isinstance(left, Tup | ListV) and isinstance(right, Tup | ListV):
+        return _equal_sequences(interp, left, right, node, kind)
+    if isinstance(left, Tup) and isinstance(right, Tup) and left.items and right.items:
+        first = _compare(interp, cst.Equal(), left.items[0], right.items[0], node)
+        truth(interp, first, node, "in")
+    if isinstance(left, Func | ClassV) and isinstance(right, Func | ClassV) and equality:
+        return Const((left is right) == (kind is cst.Equal))
+    if isinstance(left, LibV) and isinstance(right, LibV) and equality and left == right:
+        return Const(kind is cst.Equal)
+    return Host("bool", _loops(left, right), _via(left, right))
+
+
+def _equal_sequences(interp: Interpreter, left: Value, right: Value, node: cst.CSTNode, kind: type[cst.CSTNode]) -> Value:
+    a = left.content if isinstance(left, ListV) else left
+    b = right.content if isinstance(right, ListV) else right
+    if left is right:
+        return Const(kind is cst.Equal)
+    if not (isinstance(a, Tup) and isinstance(b, Tup) and a.items is not None and b.items is not None):
+        return Host("bool")
+    if len(a.items) != len(b.items) or isinstance(left, ListV) != isinstance(right, ListV):
+        return Const(kind is cst.NotEqual)
+    unknown = False
+    for x, y in zip(a.items, b.items, strict=True):
+        if x is y:
+            continue
+        same = _compare(interp, cst.Equal(), x, y, node)
+        known = truth(interp, same, node, "in")
+        if known is False:
+            return Const(kind is cst.NotEqual)
+        unknown |= known is None
+    return Host("bool") if unknown else Const(kind is cst.Equal)
+
+
+# ------------------------------------------------------------------------------------------------ subscripts
+
+
+def subscript(interp: Interpreter, base: Value, index: Value, node: cst.Subscript) -> Value:
+    """``base[index]``."""
+    if isinstance(base, Union):
+        return union(_subscript(interp, m, index, node) for m in base.members if m != NONE)
+    return _subscript(interp, base, index, node)
+
+
+def _subscript(interp: Interpreter, base: Value, index: Value, node: cst.Subscript) -> Value:
+    match base:
+        case Array():
+            return index_array(interp, base, index, node)
+        case AtV(index=None):
+            mask_check(interp, base.array, index, node)
+            return AtV(base.array, index)
+        case Tree():
+            if isinstance(index, SliceV):
+                for b in index.bounds:
+                    needs_concrete(interp, b, node, "array-slice", "a slice", "IndexError")
+            return base
+        case Tup():
+            return _index_sequence(interp, base, index, node, "tuple")
+        case ListV():
+            if base.kind == "list":
+                out = _index_sequence(interp, base.content, index, node, "list")
+                return ListV(out, node) if isinstance(index, SliceV) and isinstance(out, Tup) else out
+            return base.content.any_item()
+        case DictV():
+            hashed(interp, index, node, "a dict key")
+            key = dict_key(index)
+            if key is not None and key in base.slots:
+                return base.slots[key]
+            if key is not None and base.rest is not None:
+                return base.rest
+            return base.any_value() if key is None else UNKNOWN
+        case Const(value=str(text)):
+            if isinstance(index, Const) and isinstance(index.value, int):
+                try:
+                    return Const(text[index.value])
+                except IndexError:
+                    return UNKNOWN
+            return Host("str")
+        case Host(type="str"):
+            return base
+        case Obj():
+            cls = base.project_class
+            if cls is not None:
+                if cls.facts.namedtuple and isinstance(index, Const) and isinstance(index.value, int):
+                    if -len(cls.facts.fields) <= index.value < len(cls.facts.fields):
+                        return base.slots.get(cls.facts.fields[index.value], UNKNOWN)
+                method = cls.lookup("__getitem__")
+                if method is not None:
+                    return calls.call_value(interp, Bound(method, base), calls.Args([index]), node)
+            return UNKNOWN
+        case ClassV():
+            if base.facts.enum and isinstance(index, Const):
+                return base.slots.get(index.value, UNKNOWN)
+            return base
+        case LibV(name=name):
+            if name in ("os.environ",):
+                interp.effect("env", "os.environ", node, [])
+                return Host("str", via="env")
+            return calls.subscripted_library(interp, base, index)
+        case Bound() | Func() | Jitted():
+            return UNKNOWN
+    return UNKNOWN
+
+
+def _index_sequence(interp: Interpreter, content: Tup, index: Value, node: cst.Subscript, kind: str) -> Value:
+    if isinstance(index, SliceV):
+        for b in index.bounds:
+            needs_concrete(interp, b, node, "list-slice", f"a {kind} slice", "TracerIntegerConversionError")
+        bounds = [b.value if isinstance(b, Const) else ... for b in index.bounds]
+        if content.items is not None and ... not in bounds:
+            try:
+                return Tup(content.items[slice(*bounds)])
+            except (TypeError, ValueError):
+                return UNKNOWN
+        return Tup(None, content.any_item(), length_loops=content.length_loops | _loops(*index.bounds))
+    for m in members(index):
+        if isinstance(m, Array) and m.is_traced or isinstance(m, Tree):
+            if interp.traces:
+                needs_concrete(interp, m if not isinstance(index, Union) else index, node, "list-index", f"a {kind} index", "TracerIntegerConversionError")
+            return content.any_item()
+    if isinstance(index, Const) and isinstance(index.value, int) and content.items is not None:
+        try:
+            return content.items[index.value]
+        except IndexError:
+            return UNKNOWN
+    return vary_if(content.any_item(), _loops(index))
+
+
+def mask_check(interp: Interpreter, base: Value, index: Value, node: cst.CSTNode) -> None:
+    """Record boolean mask indexing by a traced mask, and slices with traced bounds."""
+    for part in index.items if isinstance(index, Tup) and index.items is not None else (index,):
+        if isinstance(part, SliceV):
+            for b in part.bounds:
+                needs_concrete(interp, b, node, "array-slice", "an array slice", "IndexError")
+        for m in members(part):
+            if isinstance(m, Array) and m.is_traced and shapes.kind(m.dtype) == "bool" and m.shape != ():
+                interp.emit(DynamicShape(node=node, unit=interp.unit, value=m, leaf=m, what="a boolean mask", error="NonConcreteBooleanIndexError",
+                                         possible=m.maybe or isinstance(part, Union)))
+
+
+def index_array(interp: Interpreter, base: Array, index: Value, node: cst.Subscript) -> Value:
+    """``base[index]`` of an array."""
+    check_leak(interp, [base, index], node)
+    parts = index.items if isinstance(index, Tup) and index.items is not None else (index,)
+    if base.level is Level.NUMPY:
+        for part in parts:
+            if isinstance(part, SliceV):
+                for b in part.bounds:
+                    needs_concrete(interp, b, node, "list-slice", "a numpy slice", "TracerIntegerConversionError")
+            elif traced_leaf(part) is not None and interp.traces:
+                needs_concrete(interp, part, node, "numpy-index", "a numpy array index", "TracerArrayConversionError")
+    else:
+        mask_check(interp, base, index, node)
+    out = result_array(interp, [base, *(p for p in parts if not isinstance(p, SliceV))], node=node, what="indexing a jax array")
+    return replace(out, dtype=base.dtype, weak=base.weak, shape=shapes.indexed(base.shape, parts), python=None,
+                   loops=base.loops | _loops(*(b for p in parts if isinstance(p, SliceV) for b in p.bounds)))
+
+
+def set_item(interp: Interpreter, obj: Value, index: Value, value: Value, node: cst.CSTNode, target: cst.Subscript, augmented: bool) -> None:
+    """``obj[index] = value``."""
+    for o in members(obj):
+        match o:
+            case Array(level=Level.NUMPY):
+                parts = index.items if isinstance(index, Tup) and index.items is not None else (index,)
+                if traced_leaf(value) is not None or any(traced_leaf(p) is not None for p in parts if not isinstance(p, SliceV)):
+                    interp.emit(ItemAssignment(node=target, unit=interp.unit, statement=node, target=target, kind="numpy", value=value))
+                write_place(interp, target.value, node)
+            case Array():
+                if not isinstance(obj, Union):
+                    interp.emit(ItemAssignment(node=target, unit=interp.unit, statement=node, target=target, kind="array", value=value))
+            case ListV():
+                content = o.content
+                if traced_leaf(index) is not None and interp.traces and not isinstance(index, SliceV):
+                    needs_concrete(interp, index, target, "list-index", "a list index", "TracerIntegerConversionError")
+                new: Tup
+                if isinstance(index, Const) and isinstance(index.value, int) and content.items is not None and -len(content.items) <= index.value < len(content.items):
+                    items = list(content.items)
+                    items[index.value] = value
+                    new = Tup(tuple(items))
+                elif isinstance(index, SliceV):
+                    new = Tup(None, join(content.any_item(), iterate(interp, value, node).any_item()))
+                elif content.items is not None and content.items:
+                    new = Tup(tuple(join(i, value) for i in content.items))
+                else:
+                    new = Tup(None, join(content.elem, value) if content.elem is not None else value)
+                outer_write(interp, o, "content", value, node, "item", interp.unit.code(target.value))
+                interp.write(o, "content", new, node)
+            case DictV():
+                hashed(interp, index, target, "a dict key")
+                key = dict_key(index)
+                outer_write(interp, o, key if key is not None else DictV.REST, value, node, "item", interp.unit.code(target.value))
+                if key is None:
+                    rest = o.rest
+                    interp.write(o, DictV.REST, value if rest is None else join(rest, value), node)
+                else:
+                    interp.write(o, key, value, node)
+            case Obj():
+                cls = o.project_class
+                method = cls.lookup("__setitem__") if cls is not None else None
+                if method is not None:
+                    calls.call_value(interp, Bound(method, o), calls.Args([index, value]), node)
+
+
+def write_place(interp: Interpreter, node: cst.BaseExpression, statement: cst.CSTNode) -> None:
+    """Note that the value held by a name changed in place (a numpy array written to)."""
+    place = interp._place(node)
+    if place is not None:
+        box, key, value = place
+        if isinstance(value, Array):
+            outer_write(interp, box, key, value, statement, "item", key if isinstance(key, str) else "")
+            interp.write(box, key, replace(value), statement)
+
+
+def delete_item(interp: Interpreter, obj: Value, index: Value, node: cst.Subscript) -> None:
+    """``del obj[index]``."""
+    if isinstance(obj, DictV):
+        key = dict_key(index)
+        outer_write(interp, obj, key, NONE, node, "item", interp.unit.code(node.value))
+        if key is not None and key in obj.slots:
+            interp.trail.delete(obj, key)
+    elif isinstance(obj, Array) and obj.level is not Level.NUMPY:
+        interp.emit(ItemAssignment(node=node, unit=interp.unit, statement=node, target=node, kind="delete", value=obj))
+
+
+def dict_key(v: Value) -> Any | None:
+    """A dict key as a slot key: the constant (with its type told apart where Python does), or None when not constant."""
+    if isinstance(v, Const):
+        return v.value if v.value is not None else ("None",)
+    if isinstance(v, LibV | Func | ClassV):
+        return v
+    if isinstance(v, Tup) and v.items is not None:
+        keys = tuple(dict_key(i) for i in v.items)
+        return None if None in keys else keys
+    if isinstance(v, Obj) and v.project_class is not None and v.project_class.facts.enum:
+        return v
+    return None
+
+
+def hashed(interp: Interpreter, value: Value, node: cst.CSTNode, what: str) -> None:
+    """Record that a value is hashed."""
+    if isinstance(value, Array | Tup | Union) and interp.traces:
+        needs_concrete(interp, value, node, "hash", what, "TypeError")
+
+
+def formatted(interp: Interpreter, value: Value, node: cst.CSTNode, what: str) -> None:
+    """Record that a value is formatted with a format spec."""
+    if interp.traces and isinstance(value, Array | Union):
+        needs_concrete(interp, value, node, "format", what, "TypeError")
+
+
+# ------------------------------------------------------------------------------------------------ iteration
+
+
+def iterate(interp: Interpreter, value: Value, node: cst.CSTNode, count: int | None = None) -> Tup:
+    """The elements that iterating over a value gives. ``count`` is how many an unpacking asks for."""
+    if isinstance(value, Union):
+        parts = [iterate(interp, m, node, count) for m in value.members if m != NONE]
+        out = parts[0] if parts else Tup(None, UNKNOWN)
+        for p in parts[1:]:
+            out = merge_tups(out, p)
+        return out
+    match value:
+        case Tup():
+            return value
+        case ListV():
+            return value.content
+        case DictV():
+            keys = [Const(k) if isinstance(k, str | int | float | bool) else UNKNOWN for k in value.entries()]
+            return Tup(tuple(keys)) if value.rest is None else Tup(None, join_all([*keys, Host("str")]))
+        case SetV():
+            return Tup(None, value.slots.get("elem"))
+        case Array():
+            check_leak(interp, [value], node)
+            out = result_array(interp, [value], node=node, what="iterating over a jax array")
+            shape = None if value.shape is None else value.shape[1:]
+            item = replace(out, dtype=value.dtype, weak=value.weak, shape=shape, python=None)
+            length = value.shape[0] if value.shape else count
+            if length is not None and length <= 16:
+                return Tup((item,) * length, kind="same")
+            return Tup(None, item, kind="same")
+        case Tree():
+            return Tup((value,) * count) if count is not None and count <= 16 else Tup(None, value)
+        case Const(value=str(text)):
+            return Tup(tuple(Const(c) for c in text)) if len(text) <= 16 else Tup(None, Host("str"))
+        case Host(type="str"):
+            return Tup(None, value)
+        case Obj():
+            cls = value.project_class
+            if cls is not None and cls.facts.namedtuple:
+                return Tup(tuple(value.slots.get(f, UNKNOWN) for f in cls.facts.fields))
+            method = cls.lookup("__iter__") if cls is not None else None
+            if method is not None:
+                return iterate(interp, calls.call_value(interp, Bound(method, value), calls.Args(), node), node)
+            method = cls.lookup("__next__") if cls is not None else None
+            if method is not None:
+                return Tup(None, calls.call_value(interp, Bound(method, value), calls.Args(), node))
+        case ClassV() if value.facts.enum:
+            return Tup(None, Obj(value))
+    return Tup(None, UNKNOWN)
+
+
+def trip_count(value: Value) -> int | None:
+    """How often a loop over a value turns, where known though the elements are not listed."""
+    if isinstance(value, Tup) and value.kind.startswith("range:"):
+        return int(value.kind[6:])
+    if isinstance(value, Array) and value.shape:
+        return value.shape[0]
+    return None
+
+
+def vary(value: Value, loop: Loop) -> Value:
+    """The value, marked as changing over ``loop``."""
+    return vary_if(value, frozenset((loop,)))
+
+
+def vary_if(value: Value, loops: frozenset[Any]) -> Value:
+    """The value, marked as changing over these loops."""
+    if not loops:
+        return value
+    match value:
+        case Const() | Host() | Array():
+            return replace(value, loops=value.loops | loops) if not loops <= value.loops else value
+        case Tup(items=items, elem=elem):
+            return replace(value, items=None if items is None else tuple(vary_if(i, loops) for i in items),
+                           elem=None if elem is None else vary_if(elem, loops))
+        case Union(members=ms):
+            return Union(tuple(vary_if(m, loops) for m in ms))
+    return value
+
+
+def augmented(interp: Interpreter, node: cst.AugAssign, old: Value, value: Value) -> Value | None:
+    """The value to bind for ``target op= value``; None when the target was changed in place."""
+    op = AUGMENTED.get(type(node.operator))
+    if op is None:
+        return UNKNOWN
+    if isinstance(old, ListV) and op is cst.Add:
+        content = iterate(interp, value, node)
+        extend(interp, old, content, node, interp.unit.code(node.target))
+        return None
+    if isinstance(old, Array) and old.level is Level.NUMPY and not isinstance(node.target, cst.Subscript) and traced_leaf(value) is None \
+            and old.shape != ():
+        write_place(interp, node.target, node)
+        return None
+    if isinstance(old, Obj) and old.project_class is not None:
+        method = old.project_class.lookup(f"__i{_DUNDER[op]}__")
+        if method is not None:
+            return calls.call_value(interp, Bound(method, old), calls.Args([value]), node)
+    return binary(interp, op, old, value, node)
+
+
+def extend(interp: Interpreter, target: ListV, content: Tup, node: cst.CSTNode, name: str) -> None:
+    """Append elements to a list in place."""
+    old = target.content
+    if old.items is not None and content.items is not None and len(old.items) + len(content.items) <= 64:
+        new = Tup((*old.items, *content.items))
+    else:
+        parts = [t.any_item() for t in (old, content) if t.items is None and t.elem is not None or t.items]
+        new = Tup(None, join_all(parts) if parts else None)
+    loops = frozenset(x for x in interp.loops if x.turn is None)
+    if loops:
+        new = replace(new, length_loops=old.length_loops | loops)
+    outer_write(interp, target, "content", content.any_item(), node, "method", name)
+    interp.write(target, "content", new, node)
+
+
+# ------------------------------------------------------------------------------------------------ outer state
+
+
+def outer_write(interp: Interpreter, box: Box, key: Any, value: Value, node: cst.CSTNode, kind: str, name: str) -> None:
+    """Record a write, from traced code, to something made before the trace began."""
+    trace = interp.trace
+    if trace is None or not interp.tracing or interp.compile_time or box.birth >= trace.birth:
+        return
+    if box is interp.frame.env:
+        return
+    outermost = next((t for t in interp.traces if box.birth < t.birth), trace)
+    interp.emit(OuterWrite(node=node, unit=interp.unit, kind=kind, name=name, leaf=traced_leaf(value), box=box, key=key,
+                           argument=id(box) in outermost.arguments))
+
+
+def note_read(interp: Interpreter, box: Box, key: Any, value: Value, node: cst.CSTNode) -> None:
+    """Remember that traced code read an outer slot, for staleness."""
+    if interp.quiet or isinstance(value, LibV | ModuleV | ClassV):
+        return
+    for t in interp.traces:
+        if t.entry is not None and t.staging and box.birth < t.birth:
+            slot = (id(box), key)
+            if slot not in t.entry.reads:
+                t.entry.reads[slot] = (box, key, node, interp.unit, interp.time, value)
+                interp.boxes.append(box)
+
+
+def checked_read(interp: Interpreter, value: Value, name: str, node: cst.CSTNode | None, env: Env) -> Value:
+    """A value as a name gives it."""
+    return value
+
+
+def thrown_away(interp: Interpreter, node: cst.BaseExpression, value: Value) -> None:
+    """Record an expression statement whose only point is a result that nobody takes."""
+    if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+        inner = node.func.value
+        if isinstance(inner, cst.Subscript) and isinstance(inner.value, cst.Attribute) and inner.value.attr.value == "at" \
+                and isinstance(value, Array) and node.func.attr.value != "get":
+            interp.emit(LostUpdate(node=node, unit=interp.unit, method=f".at[].{node.func.attr.value}"))
+
+
+__all__ = ["FALSE", "TRUE", "AtV", "SliceV"]

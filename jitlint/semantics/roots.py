@@ -1,0 +1,193 @@
+"""Roots: functions that nothing in the project calls are run with arguments made up from their signatures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from jitlint.semantics import calls, operators, transforms
+from jitlint.semantics.calls import Args
+from jitlint.semantics.entry import Entry, Param
+from jitlint.semantics.values import (
+    NONE,
+    UNKNOWN,
+    Array,
+    Bound,
+    ClassV,
+    Const,
+    Func,
+    Host,
+    Jitted,
+    Level,
+    Obj,
+    Origin,
+    Tree,
+    Tup,
+    Unknown,
+    Value,
+    join,
+    py_type,
+)
+
+if TYPE_CHECKING:
+    from jitlint.semantics.interp import Interpreter
+
+
+def run_uncalled(interp: Interpreter) -> None:
+    """Run host functions without callers, then jitted functions without calls, until there is nothing new."""
+    done: set[int] = set()
+    for _ in range(4):
+        todo = [f for f in interp.functions if id(f.lazy) not in done and not interp.called.get(id(f.lazy)) and isinstance(f.lazy, cst.FunctionDef)
+                and not _inside_traced(interp, f)]
+        if not todo:
+            break
+        for f in todo:
+            done.add(id(f.lazy))
+            if not interp.called.get(id(f.lazy)):
+                run_root(interp, f)
+    probed: set[int] = set()
+    for _ in range(3):
+        entries = [e for e in interp.entries if not e.calls and id(e.node) not in probed]
+        if not entries:
+            break
+        for e in entries:
+            probed.add(id(e.node))
+            if not any(o.calls and o.node is e.node for o in interp.entries):
+                probe(interp, e)
+
+
+def _inside_traced(interp: Interpreter, f: Func) -> bool:
+    """Functions that are jitted are not host roots."""
+    return any(e.target is not None and e.target.lazy is f.lazy for e in interp.entries)
+
+
+def run_root(interp: Interpreter, func: Func) -> None:
+    """Run a function with unknown arguments (of the annotated types)."""
+    module = calls._module_of(interp, func)
+    if module.state != "done":
+        return
+    from jitlint.semantics.interp import STEPS_PER_ROOT, Frame
+
+    interp.budget = interp.steps + STEPS_PER_ROOT
+    frame = Frame(module.env, func.unit, module, "")
+    interp.frames.append(frame)
+    try:
+        args = Args()
+        for i, p in enumerate(calls.parameters(func.node)):
+            if i == 0 and func.owner is not None and p.kind in ("pos", "posonly") and func.flavour not in ("static",):
+                args.pos.append(func.owner if func.flavour == "class" else self_value(interp, func.owner, func))
+            elif p.kind in ("args", "kwargs"):
+                continue
+            else:
+                value = host_argument(interp, func, p)
+                if p.kind == "kwonly":
+                    args.kw[p.name] = value
+                else:
+                    args.pos.append(value)
+        mark = interp.trail.mark()
+        calls.call_function(interp, func, args, func.lazy)
+        del mark
+    finally:
+        interp.frames.pop()
+
+
+def self_value(interp: Interpreter, cls: ClassV, method: Func | None = None) -> Value:
+    """An instance of a class, made by its constructor with unknown arguments; one for the whole analysis."""
+    known = cls.slots.get(("self",))
+    if known is not None:
+        return known
+    obj = Obj(cls, cls.node, open_=True)
+    cls.slots[("self",)] = obj
+    init = cls.lookup("__init__")
+    if isinstance(init, Func) and (method is None or method.name != "__init__"):
+        args = Args()
+        for p in calls.parameters(init.node)[1:]:
+            if p.kind in ("args", "kwargs"):
+                continue
+            value = host_argument(interp, init, p)
+            if p.kind == "kwonly":
+                args.kw[p.name] = value
+            else:
+                args.pos.append(value)
+        calls.call_value(interp, Bound(init, obj), args, cls.node)
+    else:
+        known_obj = calls.instance_of(interp, cls)
+        obj.slots.update(known_obj.slots)
+    return obj
+
+
+def host_argument(interp: Interpreter, func: Func, p: Param) -> Value:
+    """A made-up host argument: by annotation, joined with the default."""
+    value: Value | None = None
+    if p.annotation is not None:
+        value = calls.from_annotation(interp, p.annotation)
+    default = func.defaults.get(p.name)
+    if value is None:
+        if default is None or default == NONE:
+            return UNKNOWN
+        kind = py_type(default)
+        return Host(kind) if kind in ("bool", "int", "float", "str") else UNKNOWN
+    return value if default is None else join(value, default)
+
+
+def probe(interp: Interpreter, entry: Entry) -> None:
+    """Run a jitted function that nothing calls, with traced arguments made up from its signature; what it finds is
+    only possible, since nobody says what is passed."""
+    from jitlint.semantics.interp import STEPS_PER_ROOT, Frame
+
+    if entry.params is None or entry.target is None or entry.opaque:
+        return
+    target = entry.target
+    module = calls._module_of(interp, target)
+    interp.budget = interp.steps + STEPS_PER_ROOT
+    entry.probed = True
+    frame = Frame(module.env, entry.unit, module, "")
+    interp.frames.append(frame)
+    try:
+        origin = Origin(f"`{entry.name}` is jitted here", entry.node, entry.unit)
+        args = Args()
+        for i, p in enumerate(entry.params):
+            if p.kind in ("args", "kwargs"):
+                continue
+            value = _probe_argument(interp, entry, p, origin, i)
+            if p.kind == "kwonly":
+                args.kw[p.name] = value
+            else:
+                args.pos.append(value)
+        transforms.host_call(interp, entry.kind, entry, entry.node, True,
+                             lambda: calls.call_value(interp, entry.func, args, entry.node))
+    finally:
+        interp.frames.pop()
+
+
+def _probe_argument(interp: Interpreter, entry: Entry, p: Param, origin: Origin, index: int) -> Value:
+    target = entry.target
+    assert target is not None
+    annotated = calls.from_annotation(interp, p.annotation) if p.annotation is not None else None
+    if p.name in entry.statics:
+        return annotated if annotated is not None else (_kind_of(p.default) if p.default is not None else UNKNOWN)
+    if index == 0 and target.owner is not None and p.name in ("self", "cls"):
+        me = self_value(interp, target.owner)
+        return transforms.abstract(interp, me, entry.root(p.name), origin, maybe=True)
+    root = entry.root(p.name)
+    where = Origin(f"`{p.name}` is traced when it is passed: an argument of `{entry.name}`, jitted here", entry.node, entry.unit)
+    if annotated is not None and not isinstance(annotated, Unknown):
+        return transforms.abstract(interp, annotated, root, where, maybe=True)
+    default = p.default
+    kind = py_type(default) if default is not None else None
+    if kind in ("bool", "int", "float"):
+        return Array(Level.TRACED, kind, (), kind != "bool", kind, frozenset((root,)), True, where)
+    if kind == "str" or isinstance(default, Const) and default.value is None:
+        return default if default is not None else UNKNOWN
+    if isinstance(default, Tup):
+        return default
+    return Tree(frozenset((root,)), where, True)
+
+
+def _kind_of(v: Value) -> Value:
+    kind = py_type(v)
+    return Host(kind) if kind in ("bool", "int", "float", "str") else v if not isinstance(v, Const) else UNKNOWN
+
+
+__all__ = ["Jitted", "operators", "run_uncalled"]

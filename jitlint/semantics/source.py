@@ -1,0 +1,181 @@
+"""libcst trees of single top-level statements, made on demand, and positions in them, made where asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import libcst as cst
+from libcst.metadata import MetadataWrapper, PositionProvider
+
+from jitlint.findings import Span
+from jitlint.project.model import Module, TopStatement
+
+
+class Unit:
+    """One top-level statement of a module: its text, and its libcst tree once somebody needs it."""
+
+    def __init__(self, module: Module, statement: TopStatement) -> None:
+        self.module = module
+        self.statement = statement
+
+    @cached_property
+    def node(self) -> cst.SimpleStatementLine | cst.BaseCompoundStatement | None:
+        """The parsed statement, or None where libcst refuses it."""
+        try:
+            return cst.parse_statement(self.statement.text)
+        except (cst.ParserSyntaxError, RecursionError, UnicodeDecodeError):
+            return None
+
+    @cached_property
+    def _positions(self) -> dict[cst.CSTNode, object]:
+        assert self.node is not None
+        wrapper = MetadataWrapper(cst.Module(body=[self.node]), unsafe_skip_copy=True)
+        return dict(wrapper.resolve(PositionProvider))
+
+    def span(self, node: cst.CSTNode) -> Span:
+        """Where ``node`` stands in the module's text; the whole statement for a node that is not in the tree."""
+        found = self._positions.get(node)
+        first = self.statement.first_row - 1
+        if found is None:
+            return Span(first + 1, 1, self.statement.last_row, 1)
+        start, end = found.start, found.end  # type: ignore[attr-defined]
+        return Span(start.line + first, start.column + 1, end.line + first, end.column + 1)
+
+    def code(self, node: cst.CSTNode) -> str:
+        """The source text of ``node``."""
+        return cst.Module(body=[]).code_for_node(node)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What the compiler knows of a function body."""
+
+    locals: frozenset[str]
+    globals: frozenset[str]
+    nonlocals: frozenset[str]
+    generator: bool
+
+
+_scopes: dict[int, tuple[cst.CSTNode, Scope]] = {}
+
+
+def scope_of(node: cst.FunctionDef | cst.Lambda) -> Scope:
+    """The names that a function binds, and whether it is a generator."""
+    known = _scopes.get(id(node))
+    if known is not None and known[0] is node:
+        return known[1]
+    collector = _Binder()
+    for p in all_params(node.params):
+        collector.names.add(p.name.value)
+    if isinstance(node, cst.FunctionDef):
+        node.body.visit(collector)
+    else:
+        node.body.visit(collector)
+    scope = Scope(frozenset(collector.names - collector.globals - collector.nonlocals), frozenset(collector.globals),
+                  frozenset(collector.nonlocals), collector.generator)
+    _scopes[id(node)] = (node, scope)
+    return scope
+
+
+def all_params(params: cst.Parameters) -> list[cst.Param]:
+    """Every parameter, in order, starred ones included."""
+    out = [*params.posonly_params, *params.params]
+    if isinstance(params.star_arg, cst.Param):
+        out.append(params.star_arg)
+    out.extend(params.kwonly_params)
+    if params.star_kwarg is not None:
+        out.append(params.star_kwarg)
+    return out
+
+
+class _Binder(cst.CSTVisitor):
+    """Collects names bound in one function body, not in the functions and classes inside it."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+        self.globals: set[str] = set()
+        self.nonlocals: set[str] = set()
+        self.generator = False
+
+    def visit_FunctionDef(self, node: cst.FunctionDef) -> bool:
+        self.names.add(node.name.value)
+        return False
+
+    def visit_ClassDef(self, node: cst.ClassDef) -> bool:
+        self.names.add(node.name.value)
+        return False
+
+    def visit_Lambda(self, node: cst.Lambda) -> bool:
+        return False
+
+    def visit_GeneratorExp(self, node: cst.GeneratorExp) -> bool:
+        return False
+
+    def visit_Global(self, node: cst.Global) -> bool:
+        self.globals.update(n.name.value for n in node.names)
+        return False
+
+    def visit_Nonlocal(self, node: cst.Nonlocal) -> bool:
+        self.nonlocals.update(n.name.value for n in node.names)
+        return False
+
+    def visit_Yield(self, node: cst.Yield) -> None:
+        self.generator = True
+
+    def _target(self, node: cst.BaseExpression) -> None:
+        if isinstance(node, cst.Name):
+            self.names.add(node.value)
+        elif isinstance(node, cst.Tuple | cst.List):
+            for e in node.elements:
+                self._target(e.value)
+
+    def visit_AssignTarget(self, node: cst.AssignTarget) -> None:
+        self._target(node.target)
+
+    def visit_AnnAssign(self, node: cst.AnnAssign) -> None:
+        self._target(node.target)
+
+    def visit_AugAssign(self, node: cst.AugAssign) -> None:
+        self._target(node.target)
+
+    def visit_NamedExpr(self, node: cst.NamedExpr) -> None:
+        self._target(node.target)
+
+    def visit_For(self, node: cst.For) -> None:
+        self._target(node.target)
+
+    def visit_AsName(self, node: cst.AsName) -> None:
+        self._target(node.name)
+
+    def visit_Import(self, node: cst.Import) -> bool:
+        for a in node.names:
+            if a.asname is None:
+                name = a.name
+                while isinstance(name, cst.Attribute):
+                    name = name.value  # type: ignore[assignment]
+                self._target(name)
+            else:
+                self._target(a.asname.name)
+        return False
+
+    def visit_ImportFrom(self, node: cst.ImportFrom) -> bool:
+        if not isinstance(node.names, cst.ImportStar):
+            for a in node.names:
+                self._target(a.asname.name if a.asname is not None else a.name)
+        return False
+
+    def visit_MatchAs(self, node: cst.MatchAs) -> None:
+        if node.name is not None:
+            self._target(node.name)
+
+    def visit_MatchStar(self, node: cst.MatchStar) -> None:
+        if node.name is not None:
+            self._target(node.name)
+
+    def visit_MatchMapping(self, node: cst.MatchMapping) -> None:
+        if node.rest is not None:
+            self._target(node.rest)
+
+    def visit_Del(self, node: cst.Del) -> None:
+        self._target(node.target)

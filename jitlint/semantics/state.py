@@ -1,0 +1,103 @@
+"""The mutable state of the abstract program: boxes with slots, and a trail of writes that can be undone and merged.
+
+Scopes, lists, dicts, instances and classes are boxes. Every write goes through the :class:`Trail`, so that both arms
+of a branch can be run from the same state: run one, collect what it changed, undo, run the other, join the changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from jitlint.semantics.values import Value
+
+
+class Box:
+    """Something with named slots that can be written. ``birth`` orders boxes by when they were made."""
+
+    __slots__ = ("birth", "site", "slots")
+
+    clock = 0
+
+    def __init__(self, site: Any) -> None:
+        self.slots: dict[Any, Value] = {}
+        self.site = site
+        Box.clock += 1
+        self.birth = Box.clock
+
+
+Changes = dict[tuple[int, Any], tuple[Box, Any, "Value | None"]]
+"""Slots by (id of box, key), with the value each has after some code ran (None: unbound)."""
+
+
+class Trail:
+    """All writes so far, newest last."""
+
+    def __init__(self) -> None:
+        self._log: list[tuple[Box, Any, Value | None]] = []
+
+    def write(self, box: Box, key: Any, value: Value) -> None:
+        """Set a slot."""
+        old = box.slots.get(key)
+        if old is not value:
+            self._log.append((box, key, old))
+            box.slots[key] = value
+
+    def delete(self, box: Box, key: Any) -> None:
+        """Unbind a slot, if it is bound."""
+        old = box.slots.pop(key, None)
+        if old is not None:
+            self._log.append((box, key, old))
+
+    def mark(self) -> int:
+        """A point to come back to."""
+        return len(self._log)
+
+    def changes(self, mark: int) -> Changes:
+        """What was written since ``mark``, as it stands now."""
+        out: Changes = {}
+        for box, key, _ in self._log[mark:]:
+            out[id(box), key] = (box, key, box.slots.get(key))
+        return out
+
+    def undo(self, mark: int) -> None:
+        """Take back every write since ``mark``."""
+        log = self._log
+        while len(log) > mark:
+            box, key, old = log.pop()
+            if old is None:
+                box.slots.pop(key, None)
+            else:
+                box.slots[key] = old
+
+    def apply(self, changes: Changes) -> None:
+        """Make the writes of one set of changes."""
+        for box, key, value in changes.values():
+            if value is None:
+                self.delete(box, key)
+            else:
+                self.write(box, key, value)
+
+    def merge(self, alternatives: list[Changes], join: Callable[[Value, Value], Value]) -> bool:
+        """Continue from the state in which any of the alternatives may have happened; True if a slot changed."""
+        if not alternatives:
+            return False
+        keys: Changes = {}
+        for a in alternatives:
+            keys.update(a)
+        changed = False
+        for k, (box, key, _) in keys.items():
+            base = box.slots.get(key)
+            value: Value | None = None
+            for a in alternatives:
+                v = a[k][2] if k in a else base
+                if v is not None:
+                    value = v if value is None else join(value, v)
+            if value is None:
+                self.delete(box, key)
+                changed |= base is not None
+            elif value is not base:
+                self.write(box, key, value)
+                changed = True
+        return changed

@@ -1,0 +1,1047 @@
+"""What jax's transforms and control-flow primitives do to their functions: how they call them, with which arguments traced."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import libcst as cst
+
+from jitlint.semantics import calls, operators, shapes
+from jitlint.semantics.calls import Args, Binding
+from jitlint.semantics.entry import Call, Entry, Param, Root
+from jitlint.semantics.events import BadArgument, BadResult, BadSite, ControlFlow, EntryCall, Site, StaticArgument
+from jitlint.semantics.state import Box
+from jitlint.semantics.values import (
+    NONE,
+    TRUE,
+    UNKNOWN,
+    Array,
+    Bound,
+    ClassV,
+    Const,
+    DictV,
+    Func,
+    Host,
+    Jitted,
+    Level,
+    LibV,
+    ListV,
+    ModuleV,
+    Obj,
+    Origin,
+    Partial,
+    SetV,
+    Tree,
+    Tup,
+    Union,
+    Unknown,
+    Value,
+    Wrapped,
+    join,
+    join_all,
+    leaves,
+    members,
+    py_type,
+    traced_leaf,
+    union,
+)
+
+if TYPE_CHECKING:
+    from jitlint.semantics.interp import Interpreter
+
+GRADS = {"grad", "value_and_grad", "jacfwd", "jacrev", "hessian", "jvp", "vjp", "linearize", "jacobian"}
+
+_decorating: list[cst.CSTNode] = []
+
+
+@contextmanager
+def decorating(interp: Interpreter, node: cst.CSTNode) -> Iterator[None]:
+    """While a decorator is applied: the site is that expression."""
+    _decorating.append(node)
+    try:
+        yield
+    finally:
+        _decorating.pop()
+
+
+# ------------------------------------------------------------------------------------------------ abstraction
+
+
+def abstract(interp: Interpreter, value: Value, root: Root | None, origin: Origin, *, keep_python: bool = True,
+             bad: Callable[[Value, str, bool], None] | None = None, leaf: str = "", maybe: bool = False, depth: int = 0) -> Value:
+    """The value with its leaves traced, as an argument of a traced function.
+
+    ``bad`` is told of what is no valid argument (a string, a function, …). Containers are copied, as JAX does.
+    """
+    def go(v: Value, path: str = "") -> Value:
+        return abstract(interp, v, root, origin, keep_python=keep_python and not path, bad=bad, leaf=leaf + path, maybe=maybe, depth=depth + 1)
+
+    if depth > 8:
+        return UNKNOWN
+    roots = frozenset((root,)) if root is not None else frozenset()
+    match value:
+        case Const(value=None) | Unknown():
+            return Tree(roots, origin, True) if isinstance(value, Unknown) else value
+        case Const() | Host():
+            kind = py_type(value)
+            if kind in operators.NUMBERS:
+                python = kind if keep_python and not leaf else None
+                dtype = None if kind == "number" else kind
+                return Array(Level.TRACED, dtype, (), kind != "bool", python, roots, maybe, origin, value.loops, value.via)
+            if bad is not None and (kind in ("str", "bytes", "dtype") or isinstance(value, Const)):
+                bad(value, {"str": "a string", "bytes": "bytes", "dtype": "a dtype"}.get(kind or "", f"a {kind}"), False)
+                return value
+            return value if kind in ("str", "bytes", "dtype") else UNKNOWN
+        case Array():
+            if value.is_traced:
+                return replace(value, roots=value.roots | roots, python=value.python if keep_python else None)
+            return Array(Level.TRACED, value.dtype, value.shape, value.weak, None, roots, maybe, origin, value.loops, value.via)
+        case Tree():
+            return replace(value, roots=value.roots | roots)
+        case Tup(items=items, elem=elem):
+            if value.kind == "iterator" and bad is not None:
+                bad(value, "an iterator", False)
+            return replace(value, items=None if items is None else tuple(go(i, f"[{n}]") for n, i in enumerate(items)),
+                           elem=None if elem is None else go(elem, "[]"))
+        case ListV():
+            content = go(value.content, "")
+            assert isinstance(content, Tup)
+            if leaf == "":
+                content = Tup(None if content.items is None else tuple(_dropped(i) for i in content.items),
+                              None if content.elem is None else _dropped(content.elem), content.kind, content.length_loops)
+            return ListV(content, value.site, value.kind)
+        case DictV():
+            return DictV({k: go(v, f"[{k!r}]") for k, v in value.entries().items()}, None if value.rest is None else go(value.rest, "[]"),
+                         value.site, value.kind)
+        case SetV():
+            if bad is not None:
+                bad(value, "a set", False)
+            return UNKNOWN
+        case Obj():
+            return _abstract_object(interp, value, go, bad)
+        case Union(members=ms):
+            def possibly(v: Value, what: str, _: bool) -> None:
+                if bad is not None:
+                    bad(v, what, True)
+            return union(abstract(interp, m, root, origin, keep_python=keep_python, bad=possibly, leaf=leaf, maybe=maybe, depth=depth + 1) for m in ms)
+        case Wrapped(kind="tree_partial"):
+            return value
+        case Func() | Bound() | Partial() | Wrapped() | Jitted():
+            if bad is not None:
+                bad(value, "a function", False)
+            return value
+        case ClassV():
+            if bad is not None:
+                bad(value, "a class", False)
+            return value
+        case ModuleV():
+            if bad is not None:
+                bad(value, "a module", False)
+            return value
+        case LibV(name=name):
+            model = interp.knowledge.function(name)
+            if bad is not None and model is not None and model.documented:
+                bad(value, "a function", False)
+            return value
+    return value
+
+
+def _dropped(v: Value) -> Value:
+    return replace(v, python=None) if isinstance(v, Array) else v
+
+
+def _abstract_object(interp: Interpreter, value: Obj, go: Callable[[Value, str], Value], bad: Callable[[Value, str, bool], None] | None) -> Value:
+    cls = value.project_class
+    if cls is None:
+        return UNKNOWN
+    facts = cls.facts
+    if facts.namedtuple or facts.pytree:
+        out = Obj(cls, value.site, value.open)
+        out.loops = value.loops
+        out.frame = value.frame
+        for k, v in value.slots.items():
+            static = k in facts.static_fields or facts.data_fields is not None and k not in facts.data_fields
+            if static or not isinstance(k, str):
+                out.slots[k] = v
+            elif facts.module == "equinox" or facts.custom_flatten:
+                out.slots[k] = go(v, f".{k}") if not isinstance(v, Func | Bound | Partial | Jitted | Wrapped | LibV) else v
+            else:
+                out.slots[k] = go(v, f".{k}")
+        return out
+    if facts.module is not None:
+        return value
+    if bad is not None and not cls.opaque():
+        if facts.enum:
+            bad(value, f"the enum member `{cls.name}`", False)
+        else:
+            bad(value, f"an instance of `{cls.name}`, which is no pytree", False)
+    elif bad is not None and cls.facts.enum:
+        bad(value, f"a member of the enum `{cls.name}`", False)
+    return value
+
+
+def concretize(interp: Interpreter, value: Value, roots_of: list[Value], node: cst.CSTNode, depth: int = 0) -> Value:
+    """A traced result as the caller sees it: concrete on the host, a tracer under an outer trace."""
+    if depth > 8:
+        return UNKNOWN
+
+    def go(v: Value) -> Value:
+        return concretize(interp, v, roots_of, node, depth + 1)
+
+    match value:
+        case Array():
+            out = operators.result_array(interp, roots_of, jax=True, node=node, what="the jitted call")
+            return replace(out, dtype=value.dtype, shape=value.shape, weak=value.weak, loops=value.loops)
+        case Const() | Host():
+            kind = py_type(value)
+            if kind in operators.NUMBERS:
+                out = operators.result_array(interp, roots_of, jax=True, node=node, what="the jitted call")
+                return replace(out, dtype=None if kind == "number" else kind, shape=(), weak=kind != "bool")
+            return value if value == NONE else UNKNOWN
+        case Tree():
+            if interp.traces:
+                out = operators.result_array(interp, roots_of, jax=True)
+                return Tree(out.roots, out.origin, value.maybe) if out.is_traced else UNKNOWN
+            return UNKNOWN
+        case Tup(items=items, elem=elem):
+            return replace(value, items=None if items is None else tuple(go(i) for i in items), elem=None if elem is None else go(elem))
+        case ListV():
+            content = go(value.content)
+            assert isinstance(content, Tup)
+            return ListV(content, node)
+        case DictV():
+            return DictV({k: go(v) for k, v in value.entries().items()}, None if value.rest is None else go(value.rest), node)
+        case Obj():
+            cls = value.project_class
+            if cls is None or not (cls.facts.pytree or cls.facts.namedtuple):
+                return UNKNOWN
+            obj = Obj(cls, node, value.open)
+            for k, v in value.slots.items():
+                obj.slots[k] = v if k in cls.facts.static_fields else go(v)
+            return obj
+        case Union(members=ms):
+            return union(go(m) for m in ms)
+        case Func() | Partial() | Wrapped() | Bound():
+            return UNKNOWN
+    return value
+
+
+def host_call(interp: Interpreter, kind: str, entry: Entry | None, node: cst.CSTNode, staging: bool, run: Callable[[], Value],
+              arguments: frozenset[int] = frozenset()) -> Value:
+    """Run something under a new trace."""
+    from jitlint.semantics.interp import Trace
+
+    interp.traces.append(Trace(kind, entry, node, interp.unit, staging, Box.clock, interp.tick(), len(interp.loops), len(interp.guards),
+                               len(interp.frames), arguments))
+    saved = interp.compile_time
+    interp.compile_time = 0
+    try:
+        return run()
+    finally:
+        interp.traces.pop()
+        interp.compile_time = saved
+
+
+# ------------------------------------------------------------------------------------------------ jit
+
+
+def make_jitted(interp: Interpreter, kind: str, func: Value, options: dict[str, Value], option_nodes: dict[str, cst.CSTNode], node: cst.CSTNode) -> Value:
+    """``jax.jit(func, **options)`` and its kin."""
+    if isinstance(func, Unknown):
+        return UNKNOWN
+    form = "call"
+    if _decorating and (node is _decorating[-1] or isinstance(_decorating[-1], cst.Call) and node is _decorating[-1]):
+        form = "decorator"
+    entry = Entry(kind, func, node, interp.unit, form)
+    entry.options, entry.option_nodes = options, option_nodes
+    entry.target = calls.underlying(func)
+    entry.name = callable_name(func)
+    entry.params = calls.signature(interp, func)
+    entry.loops = tuple(interp.loops)
+    entry.frame = interp.frame
+    entry.traced = interp.tracing
+    entry.time = interp.tick()
+    _read_options(interp, entry)
+    jitted = Jitted(entry)
+    if not interp.quiet:
+        interp.entries.append(entry)
+        _check_site(interp, entry, func)
+        interp.emit(Site(node=node, unit=interp.unit, entry=entry, fresh=fresh(interp, func)))
+    if isinstance(func, Func):
+        jitted.attrs["__wrapped__"] = func
+    return jitted
+
+
+def callable_name(func: Value) -> str:
+    """A name for messages."""
+    match func:
+        case Func(name=name):
+            return name
+        case Bound(func=f) | Partial(func=f):
+            return callable_name(f)
+        case Wrapped(kind=kind, func=f):
+            return f"{kind}({callable_name(f)})"
+        case Jitted(entry=e):
+            return e.name
+        case Obj() | ClassV():
+            return func.cls.name if isinstance(func, Obj) else func.name
+        case LibV(name=name):
+            return name
+    return "?"
+
+
+def fresh(interp: Interpreter, func: Value) -> str:
+    """Why a callable is a new object each time this is evaluated; empty for one that stays the same."""
+    match func:
+        case Func():
+            inside = func.frame is not None or func.loops
+            if not inside:
+                return ""
+            if func.frame is not None and interp.frame is not func.frame and not func.loops and not any(f is func.frame for f in interp.frames):
+                return ""
+            return "lambda" if isinstance(func.lazy, cst.Lambda) else "local function"
+        case Partial():
+            return "partial" if _made_here(interp, func) else ""
+        case Wrapped(kind=kind):
+            return f"`{kind}` result" if _made_here(interp, func) else ""
+        case Bound(func=f):
+            if isinstance(f, Func) and f.flavour == "static":
+                return ""
+            return "bound method"
+        case Obj():
+            return "instance" if _made_here(interp, func) else ""
+        case Jitted():
+            return ""
+    return ""
+
+
+def _made_here(interp: Interpreter, func: Partial | Wrapped | Obj) -> bool:
+    if func.frame is None and not func.loops:
+        return False
+    return func.frame is interp.frame or any(f is func.frame for f in interp.frames) or bool(func.loops)
+
+
+def _ints(v: Value | None) -> tuple[int, ...] | None:
+    if v is None or v == NONE:
+        return None
+    content = v.content if isinstance(v, ListV) else v
+    if isinstance(content, Const) and isinstance(content.value, int):
+        return (content.value,)
+    if isinstance(content, Tup) and content.items is not None and all(isinstance(i, Const) and isinstance(i.value, int) for i in content.items):
+        return tuple(i.value for i in content.items if isinstance(i, Const))
+    return None
+
+
+def _strs(v: Value | None) -> tuple[str, ...] | None:
+    if v is None or v == NONE:
+        return None
+    content = v.content if isinstance(v, ListV) else v
+    if isinstance(content, Const) and isinstance(content.value, str):
+        return (content.value,)
+    if isinstance(content, Tup) and content.items is not None and all(isinstance(i, Const) and isinstance(i.value, str) for i in content.items):
+        return tuple(i.value for i in content.items if isinstance(i, Const))
+    return None
+
+
+def _read_options(interp: Interpreter, entry: Entry) -> None:
+    o = entry.options
+    nums_key = "static_broadcasted_argnums" if entry.kind == "pmap" else "static_argnums"
+    entry.static_nums = _ints(o.get(nums_key))
+    entry.static_names = _strs(o.get("static_argnames"))
+    entry.donate_nums = _ints(o.get("donate_argnums")) or ()
+    entry.donate_names = _strs(o.get("donate_argnames")) or ()
+    for key, read in ((nums_key, entry.static_nums), ("static_argnames", entry.static_names)):
+        value = o.get(key)
+        if value is not None and value != NONE and read is None:
+            entry.opaque = True
+    if "**" in o:
+        entry.opaque = True
+    entry.statics = frozenset(_static_names(entry, passed=None))
+
+
+def _static_names(entry: Entry, passed: dict[str, str] | None) -> Iterator[str]:
+    """Names of the static parameters; with both options given, those that the spelling of the call selects."""
+    positional = [p for p in entry.params or () if p.kind in ("pos", "posonly")]
+    by_num: set[str] = set()
+    for n in entry.static_nums or ():
+        if -len(positional) <= n < len(positional):
+            by_num.add(positional[n].name)
+    by_name = set(entry.static_names or ())
+    if entry.static_nums is not None and entry.static_names is not None and passed is not None:
+        yield from (n for n in by_num if passed.get(n, "pos") == "pos")
+        yield from (n for n in by_name if passed.get(n, "kw") == "kw")
+        return
+    yield from by_num | by_name
+
+
+def _check_site(interp: Interpreter, entry: Entry, func: Value) -> None:
+    params = entry.params
+
+    def bad(problem: str, detail: str, raises: bool = True, node: cst.CSTNode | None = None) -> None:
+        interp.emit(BadSite(node=node or entry.node, unit=interp.unit, entry=entry, problem=problem, detail=detail, raises=raises))
+
+    if isinstance(func, Func) and func.flavour in ("static", "class", "property", "cached_property"):
+        bad("descriptor", func.flavour)
+        return
+    if params is None or entry.kind not in ("jit", "pjit"):
+        return
+    names = {p.name for p in params}
+    positional = [p for p in params if p.kind in ("pos", "posonly")]
+    varargs = any(p.kind == "args" for p in params)
+    varkw = any(p.kind == "kwargs" for p in params)
+    for option, given in (("static_argnames", entry.static_names), ("donate_argnames", entry.donate_names)):
+        for name in given or ():
+            at = entry.option_nodes.get(option)
+            p = entry.param(name)
+            if p is not None and p.kind == "args":
+                bad("varargs", f"{option}:{name}", node=at)
+            elif p is not None and p.kind == "posonly":
+                bad("posonly", f"{option}:{name}", node=at)
+            elif p is None and not varkw:
+                bad("comma" if "," in name else "unknown-name", f"{option}:{name}", node=at)
+    for option, given_n in (("static_argnums", entry.static_nums), ("donate_argnums", entry.donate_nums)):
+        for n in given_n or ():
+            if not -len(positional) <= n < len(positional) and not varargs:
+                bad("out-of-range", f"{option}:{n}", node=entry.option_nodes.get(option))
+    del names
+    donated = {positional[n].name for n in entry.donate_nums if -len(positional) <= n < len(positional)} | set(entry.donate_names)
+    for name in sorted(donated & entry.statics):
+        bad("overlap", name)
+    if entry.static_nums is not None and entry.static_names is not None and entry.static_nums and entry.static_names:
+        by_num = {positional[n].name for n in entry.static_nums if -len(positional) <= n < len(positional)}
+        if by_num != set(entry.static_names):
+            bad("both", "", raises=False)
+
+
+def call_jitted(interp: Interpreter, jitted: Jitted, args: Args, node: cst.CSTNode) -> Value:
+    """Call a jitted function."""
+    entry = jitted.entry
+    if interp.jit_off:
+        return calls.call_value(interp, entry.func, args, node)
+    params = entry.params
+    if entry.params is None and isinstance(entry.func, LibV | Unknown):
+        return UNKNOWN
+    binding = calls.bind(params, args) if params is not None else Binding(extra=list(args.pos), extra_kw=dict(args.kw))
+    statics = frozenset(_static_names(entry, binding.spelling))
+    call = Call(node, interp.unit, dict(binding.values), dict(binding.nodes), tuple(sorted(binding.spelling.items())), interp.tick(),
+                tuple(interp.loops), interp.tracing, interp.frame)
+    for i, v in enumerate(binding.extra):
+        call.bound[f"*{i}"] = v
+    call.bound.update({f"**{k}": v for k, v in binding.extra_kw.items()})
+    if not interp.quiet:
+        entry.calls.append(call)
+        interp.emit(EntryCall(node=node, unit=interp.unit, entry=entry, call=call))
+    here = interp.origin(f"`{entry.name}` is called here", node)
+    inner = Args(kw_nodes=args.kw_nodes)
+    copies: list[Value] = []
+
+    def traced_argument(name: str, value: Value, at: cst.CSTNode | None) -> Value:
+        if name in statics or entry.opaque and _settingish(value):
+            _check_static(interp, entry, name, value, at or node)
+            return value
+        root = entry.root(name)
+        root.passed.append((value, at))
+        p = entry.param(name)
+        where = Origin(f"`{name}` is traced: an argument of `{entry.name}`, jitted here", entry.node, entry.unit, here)
+
+        def bad(v: Value, what: str, possible: bool) -> None:
+            if entry.kind != "filter_jit" and not possible:
+                interp.emit(BadArgument(node=at or node, unit=interp.unit, entry=entry, param=name, value=v, what=what, callee=entry.name))
+
+        del p
+        out = abstract(interp, value, root, where, bad=bad)
+        copies.append(out)
+        return out
+
+    def keep(name: str, value: Value, at: cst.CSTNode | None) -> Value:
+        if entry.kind == "filter_jit":
+            return _filtered(interp, entry, name, value, at or node, here)
+        return traced_argument(name, value, at)
+
+    for i, v in enumerate(args.pos):
+        name = _positional_name(params, i)
+        inner.pos.append(keep(name, v, args.node(i)))
+        inner.pos_nodes.append(args.node(i))
+    for k, v in args.kw.items():
+        inner.kw[k] = keep(k, v, args.kw_nodes.get(k))
+    inner.rest = None if args.rest is None else Tree(frozenset(), here, True)
+    inner.more = None if args.more is None else UNKNOWN
+    arguments = frozenset(id(b) for c in copies for b in _boxes(c))
+    key_parts = [calls.fingerprint(v) for v in inner.values()]
+    key = None if None in key_parts else (tuple(key_parts), tuple(inner.kw), interp.tracing)
+    if key is not None and key in entry.cache:
+        result = entry.cache[key]
+    else:
+        if len(entry.calls) > 64 and key is not None and len(entry.cache) > 32:
+            return UNKNOWN
+        result = host_call(interp, entry.kind, entry, node, True, lambda: calls.call_value(interp, entry.func, inner, node), arguments)
+        if key is not None:
+            entry.cache[key] = result
+        _check_result(interp, entry, result, node)
+    out = concretize(interp, result, [*copies, *([] if not interp.staging else [])], node)
+    return out
+
+
+def _settingish(v: Value) -> bool:
+    """Under options that could not be read, a Python setting may well be static."""
+    return not isinstance(v, Array)
+
+
+def _filtered(interp: Interpreter, entry: Entry, name: str, value: Value, at: cst.CSTNode, here: Origin) -> Value:
+    """Equinox's rule: arrays are traced, the rest is static."""
+    where = Origin(f"`{name}` holds arrays, which `filter_jit` traces", entry.node, entry.unit, here)
+
+    def go(v: Value, depth: int = 0) -> Value:
+        if depth > 6:
+            return v
+        match v:
+            case Array(level=level) if level is not Level.TRACED:
+                return Array(Level.TRACED, v.dtype, v.shape, v.weak, None, frozenset((entry.root(name),)), False, where, v.loops)
+            case Tup(items=items, elem=elem):
+                return replace(v, items=None if items is None else tuple(go(i, depth + 1) for i in items), elem=None if elem is None else go(elem, depth + 1))
+            case ListV():
+                content = go(v.content, depth + 1)
+                assert isinstance(content, Tup)
+                return ListV(content, v.site)
+            case DictV():
+                return DictV({k: go(x, depth + 1) for k, x in v.entries().items()}, None if v.rest is None else go(v.rest, depth + 1), v.site)
+            case Obj() if v.project_class is not None and v.project_class.facts.pytree:
+                out = Obj(v.cls, v.site, v.open)
+                out.slots.update({k: x if k in v.project_class.facts.static_fields else go(x, depth + 1) for k, x in v.slots.items()})
+                return out
+            case Union(members=ms):
+                return union(go(m, depth + 1) for m in ms)
+        return v
+
+    return go(value)
+
+
+def _boxes(v: Value, depth: int = 0) -> Iterator[Box]:
+    if depth > 4:
+        return
+    if isinstance(v, Box):
+        yield v
+        for x in list(v.slots.values()):
+            yield from _boxes(x, depth + 1)
+    elif isinstance(v, Tup):
+        for x in v.items or ((v.elem,) if v.elem is not None else ()):
+            yield from _boxes(x, depth + 1)
+
+
+def _positional_name(params: tuple[Param, ...] | None, i: int) -> str:
+    positional = [p for p in params or () if p.kind in ("pos", "posonly")]
+    if i < len(positional):
+        return positional[i].name
+    star = next((p for p in params or () if p.kind == "args"), None)
+    return f"*{star.name if star else 'args'}[{i}]"
+
+
+def _check_static(interp: Interpreter, entry: Entry, name: str, value: Value, at: cst.CSTNode) -> None:
+    def report(problem: str, what: str) -> None:
+        interp.emit(StaticArgument(node=at, unit=interp.unit, entry=entry, param=name, value=value, problem=problem, what=what))
+
+    leaf = traced_leaf(value)
+    if leaf is not None and (isinstance(leaf, Array)) and not isinstance(value, Union):
+        report("traced", "a traced value")
+        return
+    if isinstance(value, Union):
+        return
+    what = unhashable(value)
+    if what is not None:
+        report("unhashable", what)
+
+
+def unhashable(value: Value, depth: int = 0) -> str | None:
+    """What makes a value unhashable, or None."""
+    match value:
+        case ListV():
+            return "a list" if value.kind == "list" else f"a {value.kind}"
+        case DictV():
+            return "a dict" if value.kind == "dict" else f"a {value.kind}"
+        case SetV():
+            return "a set"
+        case Array(level=level) if level in (Level.NUMPY, Level.HOST):
+            if level is Level.NUMPY and (value.shape == () or value.shape is None):
+                return None
+            return "a numpy array" if level is Level.NUMPY else "a jax array"
+        case Tup(items=items) if items is not None and depth < 4:
+            return next((f"{w} inside a tuple" for i in items if (w := unhashable(i, depth + 1)) is not None), None)
+        case Obj():
+            cls = value.project_class
+            if cls is None:
+                return None
+            facts = cls.facts
+            if facts.namedtuple:
+                return next((f"{w} inside a tuple" for i in value.slots.values() if (w := unhashable(i, depth + 1)) is not None), None)
+            hashed = next((c for c in cls.mro() if isinstance(c, ClassV) and ("__hash__" in c.slots or "__eq__" in c.slots or c.facts.dataclass)), None)
+            if hashed is None:
+                return None
+            if "__hash__" in hashed.slots:
+                return f"a `{cls.name}` whose `__hash__` is None" if hashed.slots["__hash__"] == NONE else None
+            if "__eq__" in hashed.slots:
+                return f"a `{cls.name}`, which defines `__eq__` without `__hash__`"
+            if facts.dataclass and facts.module is None:
+                if not facts.frozen and facts.eq:
+                    return f"a `{cls.name}`, a dataclass that is not frozen"
+                if facts.frozen and facts.eq and depth < 3:
+                    return next((f"a `{cls.name}` that holds {w}" for i in value.slots.values() if (w := unhashable(i, depth + 1)) is not None), None)
+    return None
+
+
+def _check_result(interp: Interpreter, entry: Entry, result: Value, node: cst.CSTNode) -> None:
+    for leaf in leaves(result):
+        what = None
+        if isinstance(leaf, Const) and isinstance(leaf.value, str | bytes) or isinstance(leaf, Host) and leaf.type == "str":
+            what = "a string"
+        elif isinstance(leaf, Func | Bound | Partial | Wrapped | Jitted) and not (isinstance(leaf, Wrapped) and leaf.kind == "tree_partial"):
+            what = "a function"
+        elif isinstance(leaf, ClassV):
+            what = "a class"
+        elif isinstance(leaf, Host) and leaf.type == "dtype":
+            what = "a dtype"
+        elif isinstance(leaf, SetV):
+            what = "a set"
+        elif isinstance(leaf, Obj) and leaf.project_class is not None and not leaf.project_class.opaque() and leaf.project_class.facts.module is None:
+            what = f"an instance of `{leaf.project_class.name}`, which is no pytree"
+        if what is None and isinstance(result, Tup) and result.kind == "iterator":
+            what = "a generator"
+        if what is not None and not isinstance(result, Union):
+            interp.emit(BadResult(node=node, unit=interp.unit, entry=entry, value=leaf, what=what))
+            return
+
+
+# ------------------------------------------------------------------------------------------------ the other transforms
+
+
+def wrap(interp: Interpreter, kind: str, func: Value, options: dict[str, Value], node: cst.CSTNode) -> Value:
+    """The callable that a transform returns."""
+    if isinstance(func, Unknown):
+        return UNKNOWN
+    out = Wrapped(kind, func, options, node, frozenset(interp.loops), interp.frame if interp.frame.func is not None else None, interp.tick())
+    return out
+
+
+def call_wrapped(interp: Interpreter, wrapped: Wrapped, args: Args, node: cst.CSTNode) -> Value:
+    """Call what a transform returned."""
+    kind = wrapped.kind
+    if kind in GRADS:
+        return _call_grad(interp, wrapped, args, node)
+    if kind in ("vmap", "vectorize", "filter_vmap"):
+        return _call_vmap(interp, wrapped, args, node)
+    if kind in ("checkpoint", "shard_map", "xmap", "named_call", "traced", "linear_transpose"):
+        return _call_staged(interp, wrapped, args, node)
+    if kind in ("eval_shape", "make_jaxpr"):
+        _call_staged(interp, wrapped, args, node)
+        return UNKNOWN
+    if kind in ("custom", "tree_partial", "plain"):
+        return calls.call_value(interp, wrapped.func, args, node)
+    return UNKNOWN
+
+
+def tracing_origin(interp: Interpreter, kind: str, node: cst.CSTNode) -> Origin:
+    return interp.origin(f"traced by `{kind}` here", node)
+
+
+def _each(args: Args, f: Callable[[int | str, Value], Value]) -> Args:
+    out = Args([f(i, v) for i, v in enumerate(args.pos)], {k: f(k, v) for k, v in args.kw.items()}, None, None, list(args.pos_nodes), dict(args.kw_nodes))
+    out.rest = None if args.rest is None else f(-1, args.rest)
+    out.more = args.more
+    return out
+
+
+def _call_staged(interp: Interpreter, wrapped: Wrapped, args: Args, node: cst.CSTNode) -> Value:
+    static = _ints(wrapped.options.get("static_argnums")) or ()
+    origin = tracing_origin(interp, wrapped.kind, node)
+    own = wrapped.kind in ("checkpoint", "named_call")
+
+    def bad(v: Value, what: str, possible: bool) -> None:
+        if not possible and wrapped.kind in ("checkpoint", "eval_shape"):
+            interp.emit(BadArgument(node=node, unit=interp.unit, entry=None, param="", value=v, what=what, callee=wrapped.kind))
+
+    def one(i: int | str, v: Value) -> Value:
+        if i in static:
+            return v
+        return abstract(interp, v, None, origin, keep_python=False, bad=bad)
+
+    inner = _each(args, one)
+    result = host_call(interp, wrapped.kind, None, node, True, lambda: calls.call_value(interp, wrapped.func, inner, node))
+    del own
+    return concretize(interp, result, inner.values(), node)
+
+
+def _linear(interp: Interpreter, v: Value, node: cst.CSTNode, depth: int = 0) -> Value:
+    """An argument of plain grad: concrete, but a tracer."""
+    if depth > 6:
+        return v
+    match v:
+        case Array(level=level) if level is not Level.TRACED:
+            return Array(Level.LINEAR, v.dtype, v.shape, v.weak, origin=tracing_origin(interp, "grad", node), loops=v.loops)
+        case Const(value=float() | int() | complex()) if not isinstance(v.value, bool):
+            return Array(Level.LINEAR, py_type(v), (), True, origin=tracing_origin(interp, "grad", node), loops=v.loops)
+        case Host() if v.type in ("float", "complex", "number", "int"):
+            return Array(Level.LINEAR, None if v.type == "number" else v.type, (), True, origin=tracing_origin(interp, "grad", node), loops=v.loops)
+        case Tup(items=items, elem=elem):
+            return replace(v, items=None if items is None else tuple(_linear(interp, i, node, depth + 1) for i in items),
+                           elem=None if elem is None else _linear(interp, elem, node, depth + 1))
+        case ListV():
+            content = _linear(interp, v.content, node, depth + 1)
+            assert isinstance(content, Tup)
+            return ListV(content, v.site)
+        case DictV():
+            return DictV({k: _linear(interp, x, node, depth + 1) for k, x in v.entries().items()},
+                         None if v.rest is None else _linear(interp, v.rest, node, depth + 1), v.site)
+        case Obj() if v.project_class is not None and (v.project_class.facts.pytree or v.project_class.facts.namedtuple):
+            out = Obj(v.cls, v.site, v.open)
+            out.slots.update({k: x if k in v.project_class.facts.static_fields else _linear(interp, x, node, depth + 1) for k, x in v.slots.items()})
+            return out
+    return v
+
+
+def _call_grad(interp: Interpreter, wrapped: Wrapped, args: Args, node: cst.CSTNode) -> Value:
+    kind = wrapped.kind
+    if kind in ("jvp", "linearize", "vjp"):
+        primals = args
+    else:
+        argnums = _ints(wrapped.options.get("argnums"))
+        chosen = argnums if argnums is not None else (0,) if "argnums" not in wrapped.options or wrapped.options["argnums"] == NONE else None
+
+        def one(i: int | str, v: Value) -> Value:
+            return _linear(interp, v, node) if chosen is None or i in chosen else v
+
+        primals = _each(args, one)
+    result = host_call(interp, "grad", None, node, False, lambda: calls.call_value(interp, wrapped.func, primals, node))
+    aux = wrapped.options.get("has_aux") == TRUE
+    everything = primals.values()
+    if kind in ("jacfwd", "jacrev", "hessian", "jacobian"):
+        target = primals.pos[0] if primals.pos else UNKNOWN
+        jac = operators.result_array(interp, everything, jax=True)
+        out: Value = jac if isinstance(target, Array) else _mapped(target, lambda _: jac)
+        return out if not aux else Tup((out, _aux(result)))
+    argnums_value = wrapped.options.get("argnums")
+    many = isinstance(argnums_value, Tup | ListV)
+    indices = _ints(argnums_value) or (0,)
+    grads: list[Value] = []
+    for i in indices:
+        v = primals.pos[i] if -len(primals.pos) <= i < len(primals.pos) else UNKNOWN
+        grads.append(_delinearize(interp, v, everything, node))
+    grad: Value = Tup(tuple(grads)) if many else grads[0]
+    if kind == "grad":
+        return grad if not aux else Tup((grad, _delinearize(interp, _aux(result), everything, node)))
+    if kind == "value_and_grad":
+        value = result if not aux else result
+        return Tup((_delinearize(interp, value, everything, node), grad))
+    return UNKNOWN
+
+
+def _aux(result: Value) -> Value:
+    return result.items[1] if isinstance(result, Tup) and result.items is not None and len(result.items) == 2 else UNKNOWN
+
+
+def _mapped(v: Value, f: Callable[[Value], Value], depth: int = 0) -> Value:
+    """The value with ``f`` applied to its leaves."""
+    if depth > 6:
+        return UNKNOWN
+    match v:
+        case Tup(items=items, elem=elem):
+            return replace(v, items=None if items is None else tuple(_mapped(i, f, depth + 1) for i in items),
+                           elem=None if elem is None else _mapped(elem, f, depth + 1), kind="tuple")
+        case ListV():
+            content = _mapped(v.content, f, depth + 1)
+            return ListV(content, v.site, v.kind) if isinstance(content, Tup) else UNKNOWN
+        case DictV():
+            return DictV({k: _mapped(x, f, depth + 1) for k, x in v.entries().items()}, None if v.rest is None else _mapped(v.rest, f, depth + 1), v.site)
+        case Obj() if v.project_class is not None and (v.project_class.facts.pytree or v.project_class.facts.namedtuple):
+            out = Obj(v.cls, v.site, v.open)
+            out.slots.update({k: x if k in v.project_class.facts.static_fields else _mapped(x, f, depth + 1) for k, x in v.slots.items()})
+            return out
+        case Const(value=None):
+            return v
+        case Union(members=ms):
+            return union(_mapped(m, f, depth + 1) for m in ms)
+    return f(v)
+
+
+def _delinearize(interp: Interpreter, value: Value, everything: list[Value], node: cst.CSTNode) -> Value:
+    """A result of plain grad as the caller sees it: concrete arrays on the host, tracers under a trace."""
+    def leaf(v: Value) -> Value:
+        if isinstance(v, Array):
+            if v.is_traced:
+                return replace(v, python=None)
+            out = operators.result_array(interp, [x for x in everything if traced_leaf(x) is not None], jax=True, node=node, what="the gradient")
+            return replace(out, dtype=v.dtype, shape=v.shape, weak=v.weak)
+        if isinstance(v, Const | Host) and py_type(v) in operators.NUMBERS:
+            return operators.result_array(interp, [], jax=True, node=node, what="the gradient", shape=(), dtype=py_type(v), weak=True)
+        return v
+    return _mapped(value, leaf)
+
+
+def _axis(v: Value | None, i: int) -> Value:
+    """``in_axes`` for the argument at ``i``."""
+    if v is None:
+        return Const(0)
+    content = v.content if isinstance(v, ListV) else v
+    if isinstance(content, Tup):
+        if content.items is not None:
+            return content.items[i] if i < len(content.items) else UNKNOWN
+        return UNKNOWN
+    return content
+
+
+def _element(interp: Interpreter, v: Value, axis: Value, origin: Origin, depth: int = 0) -> Value:
+    """One element along the mapped axis."""
+    if axis == NONE or depth > 6:
+        return v
+    match v:
+        case Array():
+            n = shapes.as_int(axis)
+            shape = v.shape
+            if shape is not None and n is not None and shape and -len(shape) <= n < len(shape):
+                n %= len(shape)
+                shape = shape[:n] + shape[n + 1:]
+            elif shape is not None:
+                shape = None
+            if v.is_traced:
+                return replace(v, shape=shape, python=None)
+            return Array(Level.TRACED, v.dtype, shape, v.weak, origin=origin, loops=v.loops)
+        case Tup(items=items, elem=elem):
+            sub = axis.items if isinstance(axis, Tup) else None
+            new = None if items is None else tuple(_element(interp, i, sub[n] if sub is not None and n < len(sub) else axis, origin, depth + 1)
+                                                   for n, i in enumerate(items))
+            return replace(v, items=new, elem=None if elem is None else _element(interp, elem, axis, origin, depth + 1))
+        case ListV():
+            content = _element(interp, v.content, axis, origin, depth + 1)
+            assert isinstance(content, Tup)
+            return ListV(content, v.site)
+        case DictV():
+            out: dict[Any, Value] = {}
+            for k, x in v.entries().items():
+                a = axis.slots.get(k, Const(0)) if isinstance(axis, DictV) else axis
+                out[k] = _element(interp, x, a, origin, depth + 1)
+            return DictV(out, None if v.rest is None else _element(interp, v.rest, axis, origin, depth + 1), v.site)
+        case Obj() if v.project_class is not None and (v.project_class.facts.pytree or v.project_class.facts.namedtuple):
+            obj = Obj(v.cls, v.site, v.open)
+            for k, x in v.slots.items():
+                a = axis.slots.get(k, Const(0)) if isinstance(axis, Obj) else axis
+                obj.slots[k] = x if k in v.project_class.facts.static_fields else _element(interp, x, a, origin, depth + 1)
+            return obj
+        case Union(members=ms):
+            return union(_element(interp, m, axis, origin, depth + 1) for m in ms)
+        case Unknown():
+            return Tree(frozenset(), origin, True)
+        case Tree():
+            return v
+    return v
+
+
+def _call_vmap(interp: Interpreter, wrapped: Wrapped, args: Args, node: cst.CSTNode) -> Value:
+    origin = tracing_origin(interp, wrapped.kind, node)
+    in_axes = wrapped.options.get("in_axes")
+    if wrapped.kind == "vectorize":
+        excluded = wrapped.options.get("excluded")
+        skip = {i.value for i in operators.iterate(interp, excluded, node).items or () if isinstance(i, Const)} if excluded is not None else set()
+
+        def one(i: int | str, v: Value) -> Value:
+            if i in skip:
+                return v
+            out = abstract(interp, v, None, origin, keep_python=False)
+            return replace(out, shape=None) if isinstance(out, Array) else out
+    else:
+        def one(i: int | str, v: Value) -> Value:
+            return _element(interp, v, _axis(in_axes, i) if isinstance(i, int) else Const(0), origin)
+
+    inner = _each(args, one)
+    result = host_call(interp, "vmap", None, node, wrapped.kind == "vectorize" and False, lambda: calls.call_value(interp, wrapped.func, inner, node))
+
+    def leaf(v: Value) -> Value:
+        if isinstance(v, Array | Const | Host) and (isinstance(v, Array) or py_type(v) in operators.NUMBERS):
+            out = operators.result_array(interp, _unmapped(args), jax=True, node=node, what="the mapped call")
+            shape = v.shape if isinstance(v, Array) else ()
+            return replace(out, dtype=v.dtype if isinstance(v, Array) else py_type(v), shape=None if shape is None else (None, *shape))
+        return v
+
+    return _mapped(result, leaf)
+
+
+def _unmapped(args: Args) -> list[Value]:
+    return [v for v in args.values() if traced_leaf(v) is not None]
+
+
+# ------------------------------------------------------------------------------------------------ control flow
+
+
+def control_flow(interp: Interpreter, kind: str, get: Callable[[str], Value | None], args: Args, node: cst.CSTNode) -> Value:
+    """``lax.scan`` and its kin; ``get`` gives an argument by parameter name."""
+    origin = tracing_origin(interp, f"lax.{kind}", node)
+
+    def traced(v: Value | None) -> Value:
+        return UNKNOWN if v is None else abstract(interp, v, None, origin, keep_python=False)
+
+    def run(f: Value | None, *values: Value) -> Value:
+        if f is None:
+            return UNKNOWN
+        return host_call(interp, kind, None, node, True, lambda: calls.call_value(interp, f, Args(list(values)), node))
+
+    bodies = [v for name in ("f", "body_fun", "cond_fun", "true_fun", "false_fun", "fun", "fn", "branches") if (v := get(name)) is not None]
+    if not interp.tracing and not interp.quiet:
+        why = next((w for b in bodies for m in _functions(b) if (w := fresh(interp, m))), "")
+        if kind == "map" and not why:
+            why = "map"
+        interp.emit(ControlFlow(node=node, unit=interp.unit, kind=kind, fresh=why))
+
+    operands: list[Value]
+    match kind:
+        case "scan":
+            carry = traced(get("init"))
+            xs = get("xs")
+            x = NONE if xs is None or xs == NONE else _element(interp, traced(xs), Const(0), origin)
+            out = run(get("f"), carry, x)
+            pair = operators.iterate(interp, out, node, count=2) if not isinstance(out, Unknown) else Tup(None, UNKNOWN)
+            new = pair.items[0] if pair.items is not None and len(pair.items) == 2 else carry
+            ys = pair.items[1] if pair.items is not None and len(pair.items) == 2 else UNKNOWN
+            final = _same_structure(carry, new)
+            stacked = _mapped(ys, lambda v: _stacked(interp, v, _length(xs)))
+            everything = [carry, x, out]
+            return Tup((concretize(interp, final, everything, node), concretize(interp, stacked, everything, node)))
+        case "while_loop":
+            init = traced(get("init_val"))
+            test = run(get("cond_fun"), init)
+            del test
+            out = run(get("body_fun"), init)
+            return concretize(interp, _same_structure(init, out), [init, out], node)
+        case "fori_loop":
+            init = traced(get("init_val"))
+            i = Array(Level.TRACED, "int32", (), False, origin=origin)
+            out = run(get("body_fun"), i, init)
+            return concretize(interp, _same_structure(init, out), [init, out, *(v for v in (get("lower"), get("upper")) if v is not None)], node)
+        case "cond":
+            operands = _operands(get, args, 3)
+            values = [traced(v) for v in operands]
+            results = [run(f, *values) for f in (get("true_fun"), get("false_fun"))]
+            return concretize(interp, join(results[0], results[1]), [*values, *results, *(v for v in (get("pred"),) if v is not None)], node)
+        case "switch":
+            operands = _operands(get, args, 2)
+            values = [traced(v) for v in operands]
+            branches = get("branches")
+            each = operators.iterate(interp, branches, node) if branches is not None else Tup(None, UNKNOWN)
+            results = [run(f, *values) for f in (each.items if each.items is not None else (each.any_item(),))]
+            return concretize(interp, join_all(results), [*values, *results, *(v for v in (get("index"),) if v is not None)], node)
+        case "map":
+            xs = get("xs")
+            x = UNKNOWN if xs is None else _element(interp, traced(xs), Const(0), origin)
+            out = run(get("f"), x)
+            return concretize(interp, _mapped(out, lambda v: _stacked(interp, v, _length(xs))), [x, out], node)
+        case "associative_scan":
+            elems = traced(get("elems"))
+            out = run(get("fn"), elems, elems)
+            return concretize(interp, _same_structure(elems, out), [elems, out], node)
+    return UNKNOWN
+
+
+def _functions(v: Value) -> list[Value]:
+    content = v.content if isinstance(v, ListV) else v
+    if isinstance(content, Tup):
+        return [m for i in content.items or () for m in members(i)]
+    return list(members(content))
+
+
+def _operands(get: Callable[[str], Value | None], args: Args, skip: int) -> list[Value]:
+    operand = get("operand")
+    if operand is not None and len(args.pos) <= skip:
+        return [operand]
+    rest = args.pos[skip:]
+    return [*rest, *([args.rest] if args.rest is not None else [])]
+
+
+def _length(xs: Value | None) -> int | None:
+    for leaf in leaves(xs) if xs is not None else ():
+        if isinstance(leaf, Array) and leaf.shape:
+            return leaf.shape[0]
+    return None
+
+
+def _stacked(interp: Interpreter, v: Value, length: int | None) -> Value:
+    if isinstance(v, Array):
+        return replace(v, shape=None if v.shape is None else (length, *v.shape), python=None)
+    if isinstance(v, Const | Host) and py_type(v) in operators.NUMBERS:
+        return Array(Level.TRACED, py_type(v), (length,), py_type(v) != "bool")
+    return v
+
+
+def _same_structure(a: Value, b: Value) -> Value:
+    """The carry: what it started with, or the body's result where that is better known."""
+    if isinstance(a, Unknown | Tree) or a == NONE:
+        return b if not isinstance(b, Unknown) else a
+    return a
+
+
+def callback(interp: Interpreter, func: Value | None, args: list[Value], node: cst.CSTNode) -> None:
+    """Run a callback's body: ordinary Python with numpy arrays."""
+    if func is None:
+        return
+    saved = (interp.traces, interp.guards, interp.compile_time)
+    interp.traces, interp.guards, interp.compile_time = [], [], 0
+
+    def host(v: Value) -> Value:
+        if isinstance(v, Array | Tree):
+            return Array(Level.NUMPY, v.dtype if isinstance(v, Array) else None, v.shape if isinstance(v, Array) else None)
+        return v
+    try:
+        calls.call_value(interp, func, Args([_mapped(a, host) for a in args]), node)
+    finally:
+        interp.traces, interp.guards, interp.compile_time = saved
+
+
+def tree_map(interp: Interpreter, func: Value, trees: list[Value], node: cst.CSTNode, with_path: bool = False) -> Value:
+    """``jax.tree.map(func, *trees)``."""
+    if not trees:
+        return UNKNOWN
+    first, rest = trees[0], trees[1:]
+
+    def at(v: Value, key: Any) -> Value:
+        try:
+            if isinstance(v, Tup) and v.items is not None:
+                return v.items[key]
+            if isinstance(v, ListV):
+                return v.content.items[key] if v.content.items is not None else v.content.any_item()
+            if isinstance(v, DictV | Obj):
+                return v.slots.get(key, UNKNOWN)
+            if isinstance(v, Tup):
+                return v.any_item()
+        except (IndexError, TypeError):
+            return UNKNOWN
+        return v if isinstance(v, Tree) else UNKNOWN
+
+    def go(v: Value, others: list[Value], depth: int = 0) -> Value:
+        if depth > 6:
+            return UNKNOWN
+        match v:
+            case Tup(items=items) if items is not None:
+                return Tup(tuple(go(i, [at(o, n) for o in others], depth + 1) for n, i in enumerate(items)))
+            case Tup():
+                return Tup(None, go(v.any_item(), [at(o, 0) for o in others], depth + 1) if v.elem is not None else None)
+            case ListV():
+                content = go(v.content, [o.content if isinstance(o, ListV) else o for o in others], depth + 1)
+                return ListV(content, node) if isinstance(content, Tup) else UNKNOWN
+            case DictV():
+                out = DictV({k: go(x, [at(o, k) for o in others], depth + 1) for k, x in v.entries().items()}, None, node)
+                if v.rest is not None:
+                    out.slots[DictV.REST] = go(v.rest, [UNKNOWN for _ in others], depth + 1)
+                return out
+            case Obj() if v.project_class is not None and (v.project_class.facts.pytree or v.project_class.facts.namedtuple):
+                obj = Obj(v.cls, node, v.open)
+                for k, x in v.slots.items():
+                    obj.slots[k] = x if k in v.project_class.facts.static_fields else go(x, [at(o, k) for o in others], depth + 1)
+                return obj
+            case Const(value=None):
+                return v
+            case Union(members=ms):
+                return union(go(m, others, depth + 1) for m in ms)
+        arguments = [v, *others]
+        if with_path:
+            arguments = [UNKNOWN, *arguments]
+        return calls.call_value(interp, func, Args(arguments), node)
+
+    return go(first, rest)

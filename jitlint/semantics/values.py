@@ -1,0 +1,714 @@
+"""Abstract values: what a Python expression may be while the program runs or is traced.
+
+The lattice of binding times lives here. A value is *static* (``Const``, ``Host``, numpy arrays, functions, classes),
+a *jax array* (``Array`` with a :class:`Level`), a container with known structure, ``Tree`` (traced leaves, structure
+unknown), a ``Union`` of a few alternatives, or ``Unknown``. Unknown is never traced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any
+
+import libcst as cst
+
+from jitlint.semantics.state import Box
+
+if TYPE_CHECKING:
+    from jitlint.project.model import Module
+    from jitlint.semantics.entry import Entry, Root
+    from jitlint.semantics.source import Unit
+
+MAX_UNION = 6
+MAX_DEPTH = 8
+
+
+class Level(IntEnum):
+    """How concrete an array is."""
+
+    NUMPY = 0
+    """A numpy array or scalar: host data."""
+    HOST = 1
+    """A concrete jax array, outside any trace (or made at compile time)."""
+    LINEAR = 2
+    """A tracer of plain grad/jvp: has a concrete value, but int(), float(), np.* go wrong."""
+    TRACED = 3
+    """An abstract tracer: only shape, dtype and weak type are known."""
+
+
+class Value:
+    """Base of all abstract values."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """One step of how a value came to be traced, and the step before it."""
+
+    what: str
+    node: cst.CSTNode
+    unit: Unit
+    before: Origin | None = None
+
+    def chain(self) -> list[Origin]:
+        """The steps, first to last."""
+        out: list[Origin] = []
+        step: Origin | None = self
+        while step is not None:
+            out.append(step)
+            step = step.before
+        out.reverse()
+        return out
+
+
+NO_LOOPS: frozenset[Any] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown(Value):
+    """Nothing is known; never gives a finding."""
+
+
+UNKNOWN = Unknown()
+
+
+@dataclass(frozen=True, slots=True)
+class Const(Value):
+    """A Python constant: None, bool, int, float, complex, str, bytes or Ellipsis."""
+
+    value: Any
+    loops: frozenset[Any] = field(default=NO_LOOPS, compare=False)
+    """Loops over whose iterations it changes."""
+    via: str | None = field(default=None, compare=False)
+    """What it derives from, where that matters: ``shape``, ``clock``, ``random``, ``env``."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Const) and type(self.value) is type(other.value) and repr(self.value) == repr(other.value)
+
+    def __hash__(self) -> int:
+        return hash((type(self.value), repr(self.value)))
+
+
+NONE = Const(None)
+TRUE = Const(True)
+FALSE = Const(False)
+
+
+@dataclass(frozen=True, slots=True)
+class Host(Value):
+    """A static host value of a known type (``int``, ``bool``, ``str``, ``dtype``, ``object`` …), value unknown."""
+
+    type: str = "object"
+    loops: frozenset[Any] = field(default=NO_LOOPS, compare=False)
+    via: str | None = field(default=None, compare=False)
+
+
+Shape = tuple["int | None", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Array(Value):
+    """A numpy or jax array, concrete or traced.
+
+    ``dtype`` is a kind (``float`` ``int`` ``bool`` ``complex`` ``key``) or a full name, or None; ``shape`` None when
+    even the rank is unknown. ``python`` names the Python scalar type that the traced value would have if its roots
+    were static (a flag, a count); any jnp operation clears it. ``maybe`` says that only some caller may trace it.
+    """
+
+    level: Level
+    dtype: str | None = None
+    shape: Shape | None = None
+    weak: bool | None = None
+    python: str | None = None
+    roots: frozenset[Root] = frozenset()
+    maybe: bool = False
+    origin: Origin | None = field(default=None, compare=False)
+    loops: frozenset[Any] = field(default=NO_LOOPS, compare=False)
+    via: str | None = field(default=None, compare=False)
+
+    @property
+    def is_traced(self) -> bool:
+        return self.level is Level.TRACED
+
+    @property
+    def rank(self) -> int | None:
+        return None if self.shape is None else len(self.shape)
+
+
+@dataclass(frozen=True, slots=True)
+class Tree(Value):
+    """Traced leaves in a structure that is not known: an array, a pytree or None."""
+
+    roots: frozenset[Root] = frozenset()
+    origin: Origin | None = field(default=None, compare=False)
+    maybe: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Tup(Value):
+    """A tuple. ``items`` when the length is known, else ``elem`` for every element.
+
+    Also the content of lists, and what iterators yield.
+    """
+
+    items: tuple[Value, ...] | None = None
+    elem: Value | None = None
+    kind: str = "tuple"
+    length_loops: frozenset[Any] = field(default=NO_LOOPS, compare=False)
+
+    def any_item(self) -> Value:
+        """The join of all elements; Unknown when there is none."""
+        if self.items is not None:
+            return join_all(self.items) if self.items else UNKNOWN
+        return self.elem if self.elem is not None else UNKNOWN
+
+
+class ListV(Box, Value):
+    """A Python list (or deque): its content is one slot, a ``Tup``."""
+
+    __slots__ = ("kind",)
+
+    def __init__(self, content: Tup, site: Any = None, kind: str = "list") -> None:
+        super().__init__(site)
+        self.slots["content"] = content
+        self.kind = kind
+
+    @property
+    def content(self) -> Tup:
+        content = self.slots["content"]
+        assert isinstance(content, Tup)
+        return content
+
+
+class DictV(Box, Value):
+    """A dict: a slot per known constant key, ``rest`` for the values under other keys (None: there are none)."""
+
+    __slots__ = ("kind",)
+
+    REST = object()
+
+    def __init__(self, entries: Mapping[Any, Value] | None = None, rest: Value | None = None, site: Any = None,
+                 kind: str = "dict") -> None:
+        super().__init__(site)
+        self.slots.update(entries or {})
+        if rest is not None:
+            self.slots[DictV.REST] = rest
+        self.kind = kind
+
+    @property
+    def rest(self) -> Value | None:
+        return self.slots.get(DictV.REST)
+
+    def entries(self) -> dict[Any, Value]:
+        """Values by constant key."""
+        return {k: v for k, v in self.slots.items() if k is not DictV.REST}
+
+    def any_value(self) -> Value:
+        """The join of all values; Unknown when there is none."""
+        return join_all(self.slots.values()) if self.slots else UNKNOWN
+
+
+class SetV(Box, Value):
+    """A set: one slot for any element (absent when empty)."""
+
+    __slots__ = ()
+
+    def __init__(self, elem: Value | None = None, site: Any = None) -> None:
+        super().__init__(site)
+        if elem is not None:
+            self.slots["elem"] = elem
+
+
+class Env(Box):
+    """A scope: names to values. ``parent`` is the next scope that name lookup goes to."""
+
+    __slots__ = ("name", "parent")
+
+    def __init__(self, parent: Env | None, name: str) -> None:
+        super().__init__(None)
+        self.parent = parent
+        self.name = name
+
+
+class ModuleV(Box, Value):
+    """A module of the project; its slots are its globals."""
+
+    __slots__ = ("env", "module", "state")
+
+    def __init__(self, module: Module) -> None:
+        super().__init__(None)
+        self.module = module
+        self.env = Env(None, module.name)
+        self.state = "new"
+
+
+@dataclass(frozen=True, slots=True)
+class LibV(Value):
+    """A module, function or class of a library, by its dotted name."""
+
+    name: str
+
+
+@dataclass(eq=False, slots=True)
+class Func(Value):
+    """A function or lambda of the project. Compared by identity, as JAX does."""
+
+    name: str
+    qualname: str
+    env: Env
+    unit: Unit
+    lazy: Any
+    """A FunctionDef or Lambda node."""
+    defaults: dict[str, Value] = field(default_factory=dict)
+    owner: ClassV | None = None
+    """The class whose body defines it."""
+    loops: frozenset[Any] = NO_LOOPS
+    """Loops in whose body it is made."""
+    frame: Any = None
+    """The call in which it is made (None: at module level)."""
+    attrs: dict[str, Value] = field(default_factory=dict)
+    birth: int = 0
+    flavour: str = ""
+    """``static``, ``class`` or ``property`` for methods so decorated; ``lru_cache``, ``contextmanager``."""
+
+    @property
+    def node(self) -> cst.FunctionDef | cst.Lambda:
+        node: cst.FunctionDef | cst.Lambda = self.lazy
+        return node
+
+
+@dataclass(frozen=True, slots=True)
+class Bound(Value):
+    """A bound method: ``func`` called with ``self`` in front."""
+
+    func: Value
+    self: Value
+
+
+@dataclass(eq=False, slots=True)
+class Partial(Value):
+    """``functools.partial(func, *args, **kwargs)``; a new object each time it is made."""
+
+    func: Value
+    args: tuple[Value, ...]
+    kwargs: dict[str, Value]
+    node: cst.CSTNode | None = None
+    loops: frozenset[Any] = NO_LOOPS
+    frame: Any = None
+    birth: int = 0
+
+
+@dataclass(eq=False, slots=True)
+class Wrapped(Value):
+    """The result of a jax transform other than jit (``grad``, ``vmap``, ``checkpoint`` …) applied to ``func``."""
+
+    kind: str
+    func: Value
+    options: dict[str, Value]
+    node: cst.CSTNode | None = None
+    loops: frozenset[Any] = NO_LOOPS
+    frame: Any = None
+    birth: int = 0
+
+
+@dataclass(eq=False, slots=True)
+class Jitted(Value):
+    """A jitted callable; what is known of it is in its :class:`~jitlint.semantics.entry.Entry`."""
+
+    entry: Entry
+    attrs: dict[str, Value] = field(default_factory=dict)
+
+
+class ClassV(Box, Value):
+    """A class of the project; its slots are its namespace."""
+
+    __slots__ = ("bases", "env", "facts", "frame", "loops", "name", "node", "qualname", "unit")
+
+    def __init__(self, name: str, qualname: str, node: cst.ClassDef, unit: Unit, env: Env, bases: tuple[Value, ...]) -> None:
+        super().__init__(node)
+        self.name = name
+        self.qualname = qualname
+        self.node = node
+        self.unit = unit
+        self.env = env
+        self.bases = bases
+        self.facts = ClassFacts()
+        self.frame: Any = None
+        self.loops: frozenset[Any] = NO_LOOPS
+
+    def mro(self) -> Iterator[Value]:
+        """The class and its bases, nearest first (depth first, each once)."""
+        seen: set[int] = set()
+        stack: list[Value] = [self]
+        while stack:
+            c = stack.pop(0)
+            if id(c) in seen:
+                continue
+            seen.add(id(c))
+            yield c
+            if isinstance(c, ClassV):
+                stack = [*c.bases, *stack]
+
+    def lookup(self, name: str) -> Value | None:
+        """The attribute found along the bases of the project, or None."""
+        for c in self.mro():
+            if isinstance(c, ClassV) and name in c.slots:
+                return c.slots[name]
+        return None
+
+    def opaque(self) -> bool:
+        """True when some base is not of the project (attributes may come from there)."""
+        return any(not isinstance(c, ClassV) and c != LibV("builtins.object") for c in self.mro())
+
+
+@dataclass(slots=True)
+class ClassFacts:
+    """What decorators and bases say of a class."""
+
+    pytree: bool = False
+    """Its instances are pytrees: passing one to a jitted function traces its leaves."""
+    static_fields: frozenset[str] = frozenset()
+    """Fields that stay Python values in the pytree."""
+    data_fields: frozenset[str] | None = None
+    """With a registration by names: the fields that are leaves (None: all that are not static)."""
+    namedtuple: bool = False
+    dataclass: bool = False
+    frozen: bool = False
+    eq: bool = True
+    enum: bool = False
+    module: str | None = None
+    """``linen``, ``nnx``, ``haiku`` or ``equinox`` for modules of those libraries."""
+    fields: tuple[str, ...] = ()
+    custom_flatten: bool = False
+
+
+class Obj(Box, Value):
+    """An instance of a class; its slots are its attributes. ``open``: attributes not listed may exist."""
+
+    __slots__ = ("cls", "frame", "loops", "open")
+
+    def __init__(self, cls: ClassV | LibV, site: Any = None, open_: bool = False) -> None:
+        super().__init__(site)
+        self.cls = cls
+        self.open = open_
+        self.loops: frozenset[Any] = NO_LOOPS
+        self.frame: Any = None
+
+    @property
+    def project_class(self) -> ClassV | None:
+        return self.cls if isinstance(self.cls, ClassV) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Union(Value):
+    """One of a few alternatives."""
+
+    members: tuple[Value, ...]
+
+
+def members(v: Value) -> tuple[Value, ...]:
+    """The alternatives of a value (itself when it is no union)."""
+    return v.members if isinstance(v, Union) else (v,)
+
+
+def union(values: Iterable[Value]) -> Value:
+    """One value for several alternatives: joined where alike, Unknown when there are too many or one is."""
+    out: list[Value] = []
+    for v in values:
+        for m in members(v):
+            if isinstance(m, Unknown):
+                return UNKNOWN
+            for i, o in enumerate(out):
+                j = _merge(o, m, 0)
+                if j is not None:
+                    out[i] = j
+                    break
+            else:
+                out.append(m)
+    if not out:
+        return UNKNOWN
+    if len(out) == 1:
+        return out[0]
+    return Union(tuple(out)) if len(out) <= MAX_UNION else UNKNOWN
+
+
+def join(a: Value, b: Value, depth: int = 0) -> Value:
+    """The least value that covers both; returns ``a`` itself when it covers ``b`` already."""
+    if a is b:
+        return a
+    if isinstance(a, Unknown) or isinstance(b, Unknown):
+        return UNKNOWN
+    if depth > MAX_DEPTH:
+        return UNKNOWN
+    if not isinstance(a, Union) and not isinstance(b, Union):
+        merged = _merge(a, b, depth)
+        if merged is not None:
+            return merged
+        return Union((a, b))
+    out = list(members(a))
+    changed = False
+    for m in members(b):
+        for i, o in enumerate(out):
+            j = _merge(o, m, depth + 1)
+            if j is not None:
+                if j is not o:
+                    out[i] = j
+                    changed = True
+                break
+        else:
+            out.append(m)
+            changed = True
+    if not changed:
+        return a
+    if len(out) == 1:
+        return out[0]
+    return Union(tuple(out)) if len(out) <= MAX_UNION else UNKNOWN
+
+
+def join_all(values: Iterable[Value]) -> Value:
+    """The join of several values; Unknown for none."""
+    out: Value | None = None
+    for v in values:
+        out = v if out is None else join(out, v)
+    return UNKNOWN if out is None else out
+
+
+_PY = {bool: "bool", int: "int", float: "float", complex: "complex", str: "str", bytes: "bytes"}
+
+
+def py_type(v: Value) -> str | None:
+    """The Python type name of a static scalar (``NoneType`` for None), or None."""
+    if isinstance(v, Const):
+        if v.value is None:
+            return "NoneType"
+        return _PY.get(type(v.value))
+    if isinstance(v, Host):
+        return v.type
+    return None
+
+
+def _loops(v: Value) -> frozenset[Any]:
+    return getattr(v, "loops", NO_LOOPS)
+
+
+def _merge(a: Value, b: Value, depth: int) -> Value | None:
+    """The join of two values of one kind, or None when they stay alternatives."""
+    if a is b:
+        return a
+    if isinstance(a, Const | Host) and isinstance(b, Const | Host):
+        loops = _loops(a) | _loops(b)
+        if a == b:
+            return a if loops == a.loops else replace(a, loops=loops)
+        ta, tb = py_type(a), py_type(b)
+        if ta == tb and ta != "NoneType" and ta is not None:
+            if isinstance(a, Host) and loops == a.loops:
+                return a
+            return Host(ta, loops, a.via or b.via)
+        return None
+    if isinstance(a, Array) and isinstance(b, Array):
+        return _merge_arrays(a, b)
+    if isinstance(a, Tree) and isinstance(b, Tree):
+        return a if b.roots <= a.roots else replace(a, roots=a.roots | b.roots, maybe=a.maybe and b.maybe)
+    if isinstance(a, Tree) and isinstance(b, Array) and b.is_traced:
+        return replace(a, roots=a.roots | b.roots) if not b.roots <= a.roots else a
+    if isinstance(b, Tree) and isinstance(a, Array) and a.is_traced:
+        return replace(b, roots=a.roots | b.roots)
+    if isinstance(a, Tup) and isinstance(b, Tup):
+        return merge_tups(a, b, depth)
+    if isinstance(a, ListV) and isinstance(b, ListV):
+        content = merge_tups(a.content, b.content, depth + 1)
+        if content is a.content:
+            return a
+        return ListV(content, a.site, a.kind)
+    if isinstance(a, DictV) and isinstance(b, DictV):
+        return _merge_boxes(a, b, depth, lambda: DictV(site=a.site, kind=a.kind))
+    if isinstance(a, SetV) and isinstance(b, SetV):
+        return _merge_boxes(a, b, depth, lambda: SetV(site=a.site))
+    if isinstance(a, Obj) and isinstance(b, Obj):
+        if a.cls is b.cls or a.cls == b.cls:
+            def make() -> Obj:
+                o = Obj(a.cls, a.site, a.open or b.open)
+                o.loops = a.loops | b.loops
+                o.frame = a.frame
+                return o
+            return _merge_boxes(a, b, depth, make)
+        return None
+    if isinstance(a, Bound) and isinstance(b, Bound):
+        if a.func is b.func:
+            s = _merge(a.self, b.self, depth + 1)
+            if s is not None:
+                return a if s is a.self else Bound(a.func, s)
+        return None
+    if isinstance(a, Func) and isinstance(b, Func) and a.lazy is b.lazy:
+        return a
+    if isinstance(a, Partial | Wrapped) and type(a) is type(b) and a.node is b.node and a.node is not None:
+        return a
+    if isinstance(a, Jitted) and isinstance(b, Jitted) and a.entry.node is b.entry.node:
+        return a
+    return a if type(a) is type(b) and a == b else None
+
+
+def _merge_arrays(a: Array, b: Array) -> Array | None:
+    if a.level is not b.level:
+        return None
+    loops = a.loops | b.loops
+    shape = join_shapes(a.shape, b.shape)
+    dtype = a.dtype if a.dtype == b.dtype else None
+    weak = a.weak if a.weak == b.weak else None
+    python = a.python if a.python == b.python else None
+    roots = a.roots | b.roots
+    maybe = a.maybe and b.maybe
+    if (shape, dtype, weak, python, roots, maybe, loops) == (a.shape, a.dtype, a.weak, a.python, a.roots, a.maybe, a.loops):
+        return a
+    return replace(a, shape=shape, dtype=dtype, weak=weak, python=python, roots=roots, maybe=maybe, loops=loops)
+
+
+def join_shapes(a: Shape | None, b: Shape | None) -> Shape | None:
+    """Dimension-wise; None where the ranks differ or one is unknown."""
+    if a is None or b is None or len(a) != len(b):
+        return None
+    return tuple(x if x == y else None for x, y in zip(a, b, strict=True))
+
+
+def merge_tups(a: Tup, b: Tup, depth: int = 0) -> Tup:
+    """Element-wise when the lengths agree, else one element type; ``a`` itself when it covers ``b``."""
+    if depth > MAX_DEPTH:
+        return Tup(None, UNKNOWN, a.kind)
+    if a.items is not None and b.items is not None and len(a.items) == len(b.items):
+        items = tuple(join(x, y, depth + 1) for x, y in zip(a.items, b.items, strict=True))
+        if all(x is y for x, y in zip(items, a.items, strict=True)):
+            return a
+        return Tup(items, None, a.kind, a.length_loops | b.length_loops)
+    elem: Value | None = a.elem
+    for v in [*(a.items or ()), *((b.elem,) if b.elem is not None else ()), *(b.items or ())]:
+        elem = v if elem is None else join(elem, v, depth + 1)
+    loops = a.length_loops | b.length_loops
+    if a.items is None and elem is a.elem and loops == a.length_loops:
+        return a
+    return Tup(None, elem, a.kind, loops)
+
+
+def _merge_boxes(a: Box, b: Box, depth: int, make: Any) -> Value:
+    if depth > MAX_DEPTH:
+        return UNKNOWN
+    merged: dict[Any, Value] = {}
+    changed = False
+    for k in [*a.slots, *(k for k in b.slots if k not in a.slots)]:
+        x, y = a.slots.get(k), b.slots.get(k)
+        if x is None or y is None:
+            merged[k] = x if x is not None else y  # type: ignore[assignment]
+            changed |= x is None
+        elif x is y:
+            merged[k] = x
+        else:
+            merged[k] = join(x, y, depth + 1)
+            changed |= merged[k] is not x
+    if not changed:
+        return a  # type: ignore[return-value]
+    out = make()
+    out.slots.update(merged)
+    return out  # type: ignore[no-any-return]
+
+
+def leaves(v: Value, depth: int = 0) -> Iterator[Value]:
+    """The values at the leaves of containers, pytree instances included."""
+    if depth > MAX_DEPTH:
+        return
+    if isinstance(v, Tup):
+        for i in v.items if v.items is not None else ((v.elem,) if v.elem is not None else ()):
+            yield from leaves(i, depth + 1)
+    elif isinstance(v, ListV):
+        yield from leaves(v.content, depth + 1)
+    elif isinstance(v, DictV | SetV):
+        for i in list(v.slots.values()):
+            yield from leaves(i, depth + 1)
+    elif isinstance(v, Union):
+        for m in v.members:
+            yield from leaves(m, depth + 1)
+    elif isinstance(v, Obj) and v.project_class is not None and (v.project_class.facts.pytree or v.project_class.facts.namedtuple):
+        for i in list(v.slots.values()):
+            yield from leaves(i, depth + 1)
+    else:
+        yield v
+
+
+def traced_leaf(v: Value) -> Array | Tree | None:
+    """A traced leaf of the value, a definite one if there is one, or None."""
+    best: Array | Tree | None = None
+    for leaf in leaves(v):
+        if isinstance(leaf, Array) and leaf.is_traced:
+            if not leaf.maybe:
+                return leaf
+            best = leaf
+        elif isinstance(leaf, Tree) and best is None:
+            best = leaf
+    return best
+
+
+def has_linear(v: Value) -> bool:
+    """True when a leaf is a tracer of plain grad/jvp."""
+    return any(isinstance(x, Array) and x.level is Level.LINEAR for x in leaves(v))
+
+
+def describe(v: Value, depth: int = 0) -> str:
+    """A short text for ``reveal``, ``explain`` and messages."""
+    if depth > 3:
+        return "…"
+    match v:
+        case Unknown():
+            return "unknown"
+        case Const(value=c):
+            return f"static {c!r}"
+        case Host():
+            return "static"
+        case Array(level=Level.TRACED, maybe=maybe):
+            return "maybe traced" if maybe else "traced"
+        case Array(level=Level.LINEAR):
+            return "concrete (differentiated)"
+        case Array(level=Level.HOST):
+            return "concrete"
+        case Array():
+            return "static"
+        case Tree():
+            return "traced tree"
+        case Tup(items=items, elem=elem, kind=kind):
+            inner = [describe(i, depth + 1) for i in items] if items is not None else [describe(elem, depth + 1) if elem else ""]
+            return f"{kind}({', '.join(inner)})"
+        case ListV():
+            c = v.content
+            inner = [describe(i, depth + 1) for i in c.items] if c.items is not None else [describe(c.elem, depth + 1) if c.elem else ""]
+            return f"{v.kind}({', '.join(dict.fromkeys(inner))})"
+        case DictV():
+            parts = [f"{k}: {describe(x, depth + 1)}" for k, x in v.entries().items()]
+            if v.rest is not None:
+                parts.append(f"*: {describe(v.rest, depth + 1)}")
+            return f"dict({', '.join(parts)})"
+        case SetV():
+            return "set"
+        case Func(name=name):
+            return f"function {name}"
+        case Bound(func=f):
+            return f"method {getattr(f, 'name', '?')}"
+        case Jitted(entry=e):
+            return f"jitted {e.name}"
+        case Wrapped(kind=kind):
+            return f"{kind} function"
+        case Partial():
+            return "partial"
+        case ClassV():
+            return f"class {v.name}"
+        case Obj():
+            return f"instance {v.cls.name}"
+        case LibV(name=name):
+            return f"library {name}"
+        case Union(members=ms):
+            texts = {describe(m, depth + 1) for m in ms}
+            if "traced" in texts and any(t.startswith("static") for t in texts) and all(t == "traced" or t.startswith("static") for t in texts):
+                return "maybe traced"
+            return " | ".join(sorted(texts))
+        case ModuleV():
+            return f"module {v.module.name}"
+    return type(v).__name__.lower()

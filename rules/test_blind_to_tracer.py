@@ -1,0 +1,47 @@
+"""A test that a tracer answers with a constant, so that the wrong branch is taken silently.
+
+Inside jit a flag is a tracer: `flag is True`, `isinstance(x, float)`, `case True` and `mode == "name"` are all false,
+whatever was passed. Nothing raises, and the other branch is compiled.
+
+## Example
+
+```python
+@jax.jit
+def f(x, flag):
+    if flag is True:  # never: flag is a tracer
+        x = -x
+    return x
+```
+
+## Use instead
+
+```python
+@functools.partial(jax.jit, static_argnames=("flag",))
+def f(x, flag):
+    if flag is True:
+        x = -x
+    return x
+```
+
+## When it is silent
+
+On `is None` and `== None`, `isinstance(x, jax.Array)`, and tests for tracers.
+
+## Fix safety
+
+Making the setting static is safe.
+"""
+
+from collections.abc import Iterator
+
+from jitlint.api import BlindTest, Context, Report, Rule, Severity, setting_help
+
+
+def check(event: BlindTest, ctx: Context) -> Iterator[Report]:
+    """Report a test that is blind to tracers."""
+    answer = "False"
+    yield Report(event.node, f"`{ctx.code(event)}` is always {answer} here: the value is a tracer, which no test against {event.against} can see",
+                 setting_help(event, ctx) or "decide by a static argument", fix=ctx.static_fix(event))
+
+
+RULE = Rule(code="JIT113", name="test-blind-to-tracer", severity=Severity.WARNING, since="0.1.0", on=(BlindTest,), check=check, fix="safe")

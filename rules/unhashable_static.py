@@ -1,0 +1,46 @@
+"""An unhashable value reaches a static parameter.
+
+Static arguments are keys of the compilation cache. A list, a dict, a set, an array or an object without hash raises
+`ValueError` at the call.
+
+## Example
+
+```python
+@functools.partial(jax.jit, static_argnames=("sizes",))
+def init(key, sizes): ...
+
+init(key, sizes=[4, 8])  # raises ValueError
+```
+
+## Use instead
+
+```python
+@functools.partial(jax.jit, static_argnames=("sizes",))
+def init(key, sizes): ...
+
+init(key, sizes=(4, 8))
+```
+
+## When it is silent
+
+On tuples, frozen dataclasses, enums; on an unhashable default that no call passes.
+
+## Fix safety
+
+A literal list becomes a tuple, which is safe.
+"""
+
+from collections.abc import Iterator
+
+from jitlint.api import Context, Report, Rule, Severity, StaticArgument
+
+
+def check(event: StaticArgument, ctx: Context) -> Iterator[Report]:
+    """Report an unhashable static argument."""
+    if event.problem != "unhashable":
+        return
+    yield Report(event.node, f"{event.what} is given to the static parameter `{event.param}` of `{event.entry.name}`, which must be hashable: raises ValueError",
+                 "pass a tuple, a frozen dataclass or another hashable value; arrays belong to traced parameters", fix=ctx.tuple_fix(event))
+
+
+RULE = Rule(code="JIT201", name="unhashable-static", severity=Severity.ERROR, since="0.1.0", on=(StaticArgument,), check=check, fix="safe")

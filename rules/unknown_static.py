@@ -1,0 +1,58 @@
+"""Options of a jit site name no parameter, or contradict each other.
+
+`static_argnames` and `donate_argnames` must name parameters, the numbers must be in range: JAX raises `ValueError` when
+the decorator runs. With both `static_argnums` and `static_argnames` given, neither is inferred from the other.
+
+## Example
+
+```python
+@functools.partial(jax.jit, static_argnames=("trainig",))  # raises ValueError
+def step(x, training): ...
+```
+
+## Use instead
+
+```python
+@functools.partial(jax.jit, static_argnames=("training",))
+def step(x, training): ...
+```
+
+## When it is silent
+
+Where the function takes `**kwargs`; on names of the function inside `grad`, `vmap` or `partial`.
+
+## Fix safety
+
+A misspelt name with one close match is corrected, which is safe.
+"""
+
+from collections.abc import Iterator
+
+from jitlint.api import BadSite, Context, Report, Rule, Severity, close_matches
+
+
+PROBLEMS = {
+    "unknown-name": "{option} names `{what}`, which is no parameter of `{name}`: raises ValueError",
+    "comma": '{option} is one string with a comma, `"{what}"`: raises ValueError',
+    "varargs": "{option} names `{what}`, which collects further arguments of `{name}`: raises ValueError",
+    "posonly": "{option} names `{what}`, which is positional-only in `{name}`: raises ValueError",
+    "out-of-range": "{option} has {what}, but `{name}` has fewer positional parameters: raises ValueError",
+    "overlap": "`{option}` of `{name}` is both static and donated: raises ValueError",
+    "both": "`{name}` has both static_argnums and static_argnames, so neither is inferred from the other: "
+    "a parameter passed the other way is traced",
+}
+
+
+def check(event: BadSite, ctx: Context) -> Iterator[Report]:
+    """Report options that do not fit the function."""
+    template = PROBLEMS.get(event.problem)
+    if template is None:
+        return
+    option, _, what = event.detail.partition(":")
+    close = close_matches(what, event.entry) if event.problem == "unknown-name" else []
+    help_ = f"did you mean `{close[0]}`?" if close else None
+    yield Report(event.node, template.format(option=option, what=what, name=event.entry.name), help_,
+                 severity=Severity.ERROR if event.raises else Severity.WARNING, fix=ctx.respell_fix(event, what, close))
+
+
+RULE = Rule(code="JIT202", name="unknown-static", severity=Severity.ERROR, since="0.1.0", on=(BadSite,), check=check, fix="safe")
