@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.resources
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -115,6 +117,11 @@ def test_no_format_needs_the_sources(name: str, tmp_path: Path) -> None:
 def test_an_unknown_format_is_a_key_error(context: Context) -> None:
     with pytest.raises(KeyError):
         render("html", FINDINGS, context)
+
+
+def test_writing_findings_loads_neither_libcst_nor_jax() -> None:
+    code = "import sys, jitlint.output, jitlint.fix.apply; assert not {'libcst', 'jax', 'numpy'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_full(context: Context) -> None:
