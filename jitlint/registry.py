@@ -16,7 +16,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
-from itertools import takewhile
 from pathlib import Path
 from types import ModuleType
 
@@ -169,14 +168,10 @@ def _unknown(wanted: str, known: Sequence[str]) -> str:
     by_folded = {name.casefold(): name for name in known}
     folded = wanted.casefold()
     near = get_close_matches(folded, by_folded, n=len(by_folded), cutoff=0.6)
-    # Digits that trade places count as close as one that is wrong; but the family is what a user gets right.
-    near.sort(key=lambda name: _shared_start(name, folded), reverse=True)
+    # Digits that trade places count as close as one that is wrong, which is much the likelier.
+    near.sort(key=lambda name: sum(a == b for a, b in zip(name, folded, strict=False)), reverse=True)
     hint = f"did you mean {by_folded[near[0]]!r}?" if near else "`jitlint rule --all` lists all codes"
     return f"unknown rule {wanted!r}; {hint}"
-
-
-def _shared_start(one: str, other: str) -> int:
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 def default_codes() -> frozenset[str]:

@@ -116,8 +116,9 @@ def test_a_finding_in_an_ignored_line_is_silent_and_an_idle_comment_is_not(run: 
 
 
 def test_an_idle_comment_for_a_rule_that_is_off_is_left_alone(run: Run, here: Path) -> None:
-    (here / "src" / "a.py").write_text("import jax  # jitlint: ignore[JIT309]\n")
-    assert codes(run, "src") == []
+    (here / "src" / "a.py").write_text("import jax  # jitlint: ignore[JIT101]\n")
+    assert codes(run, "src") == ["JIT901"]
+    assert codes(run, "src", "--ignore", "JIT101") == []
 
 
 def test_show_files_lists_and_stops(run: Run, here: Path) -> None:
