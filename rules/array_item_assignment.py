@@ -37,10 +37,26 @@ def check(event: ItemAssignment, ctx: Context) -> Iterator[Report]:
     """Report an in-place update of an array."""
     target = ctx.code(event)
     if event.kind == "numpy":
-        yield Report(event.node, f"`{target}` is an item of a numpy array, which cannot hold a traced value: raises ValueError or TracerArrayConversionError",
-                     "make the array with `jax.numpy` and use `.at[].set()`")
+        yield Report(
+            event.node,
+            f"`{target}` is an item of a numpy array, which cannot hold a traced value: raises ValueError or TracerArrayConversionError",
+            "make the array with `jax.numpy` and use `.at[].set()`",
+        )
         return
-    yield Report(event.node, f"jax arrays are immutable: assigning to `{target}` raises TypeError", "use `x = x.at[i].set(v)`", fix=ctx.at_fix(event))
+    yield Report(
+        event.node,
+        f"jax arrays are immutable: assigning to `{target}` raises TypeError",
+        "use `x = x.at[i].set(v)`",
+        fix=ctx.at_fix(event),
+    )
 
 
-RULE = Rule(code="JIT110", name="array-item-assignment", severity=Severity.ERROR, since="0.1.0", on=(ItemAssignment,), check=check, fix="safe")
+RULE = Rule(
+    code="JIT110",
+    name="array-item-assignment",
+    severity=Severity.ERROR,
+    since="0.1.0",
+    on=(ItemAssignment,),
+    check=check,
+    fix="safe",
+)

@@ -42,4 +42,6 @@ def check(event: DynamicShape, ctx: Context) -> Iterator[Report]:
     yield Report(event.node, message, give)
 
 
-RULE = Rule(code="JIT107", name="data-dependent-shape", severity=Severity.ERROR, since="0.1.0", on=(DynamicShape,), check=check)
+RULE = Rule(
+    code="JIT107", name="data-dependent-shape", severity=Severity.ERROR, since="0.1.0", on=(DynamicShape,), check=check
+)

@@ -39,8 +39,20 @@ def check(event: NeedsConcrete, ctx: Context) -> Iterator[Report]:
     """Report a traced value that is hashed."""
     if event.need != "hash" or is_guarded(event):
         return
-    yield Report(event.node, f"`{ctx.code(event)}` is traced and cannot be hashed ({event.what}): {event.verb} TypeError",
-                 setting_help(event, ctx) or "use static keys, or look up with `jnp.where` and arrays", fix=ctx.static_fix(event))
+    yield Report(
+        event.node,
+        f"`{ctx.code(event)}` is traced and cannot be hashed ({event.what}): {event.verb} TypeError",
+        setting_help(event, ctx) or "use static keys, or look up with `jnp.where` and arrays",
+        fix=ctx.static_fix(event),
+    )
 
 
-RULE = Rule(code="JIT112", name="hashed-tracer", severity=Severity.ERROR, since="0.1.0", on=(NeedsConcrete,), check=check, fix="safe")
+RULE = Rule(
+    code="JIT112",
+    name="hashed-tracer",
+    severity=Severity.ERROR,
+    since="0.1.0",
+    on=(NeedsConcrete,),
+    check=check,
+    fix="safe",
+)

@@ -58,4 +58,12 @@ def check(event: NeedsConcrete, ctx: Context) -> Iterator[Report]:
     yield Report(event.node, message, setting_help(event, ctx) or ADVICE[event.need], fix=ctx.static_fix(event))
 
 
-RULE = Rule(code="JIT104", name="host-conversion", severity=Severity.ERROR, since="0.1.0", on=(NeedsConcrete,), check=check, fix="safe")
+RULE = Rule(
+    code="JIT104",
+    name="host-conversion",
+    severity=Severity.ERROR,
+    since="0.1.0",
+    on=(NeedsConcrete,),
+    check=check,
+    fix="safe",
+)

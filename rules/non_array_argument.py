@@ -39,8 +39,20 @@ def check(event: BadArgument, ctx: Context) -> Iterator[Report]:
     """Report an argument that JAX does not take."""
     which = f"`{event.param}` of `{event.callee}`" if event.param else f"an argument of `{event.callee}`"
     fix = ctx.static_fix(event)
-    help_ = f"make it static: `static_argnames=({event.param!r},)`" if fix is not None else "pass arrays and pytrees of arrays; bind the rest with `functools.partial`"
+    help_ = (
+        f"make it static: `static_argnames=({event.param!r},)`"
+        if fix is not None
+        else "pass arrays and pytrees of arrays; bind the rest with `functools.partial`"
+    )
     yield Report(event.node, f"{event.what} is passed to {which}, which is traced: raises TypeError", help_, fix=fix)
 
 
-RULE = Rule(code="JIT108", name="non-array-argument", severity=Severity.ERROR, since="0.1.0", on=(BadArgument,), check=check, fix="safe")
+RULE = Rule(
+    code="JIT108",
+    name="non-array-argument",
+    severity=Severity.ERROR,
+    since="0.1.0",
+    on=(BadArgument,),
+    check=check,
+    fix="safe",
+)

@@ -34,7 +34,13 @@ from jitlint.api import BadResult, Context, Report, Rule, Severity
 def check(event: BadResult, ctx: Context) -> Iterator[Report]:
     """Report a result that JAX does not give."""
     name = event.entry.name if event.entry is not None else "the function"
-    yield Report(event.node, f"`{name}` returns {event.what}, which is no array: raises TypeError", "return arrays only, and add the rest outside")
+    yield Report(
+        event.node,
+        f"`{name}` returns {event.what}, which is no array: raises TypeError",
+        "return arrays only, and add the rest outside",
+    )
 
 
-RULE = Rule(code="JIT109", name="non-array-result", severity=Severity.ERROR, since="0.1.0", on=(BadResult,), check=check)
+RULE = Rule(
+    code="JIT109", name="non-array-result", severity=Severity.ERROR, since="0.1.0", on=(BadResult,), check=check
+)

@@ -48,8 +48,20 @@ def check(event: TruthTest, ctx: Context) -> Iterator[Report]:
     names = ", ".join(f"`{r.name}`" for r in roots)
     where = roots[-1].entry.name
     message = f"`{ctx.code(event)}` is decided by {names}, which `{where}` traces: {'may raise' if event.possible else 'raises'} {event.error}"
-    yield Report(event.node, message, f"make {names} static: `static_argnames=({', '.join(repr(r.name) for r in roots)},)` on `{where}`",
-                 fix=ctx.static_fix(event))
+    yield Report(
+        event.node,
+        message,
+        f"make {names} static: `static_argnames=({', '.join(repr(r.name) for r in roots)},)` on `{where}`",
+        fix=ctx.static_fix(event),
+    )
 
 
-RULE = Rule(code="JIT102", name="nonstatic-flag", severity=Severity.ERROR, since="0.1.0", on=(TruthTest,), check=check, fix="safe")
+RULE = Rule(
+    code="JIT102",
+    name="nonstatic-flag",
+    severity=Severity.ERROR,
+    since="0.1.0",
+    on=(TruthTest,),
+    check=check,
+    fix="safe",
+)

@@ -36,8 +36,18 @@ from jitlint.api import Context, DynamicShape, NeedsConcrete, Report, Rule, Seve
 def check(event: TracedUse, ctx: Context) -> Iterator[Report]:
     """Report a traced use whose error a broad handler catches."""
     if is_swallowed(event) and not event.possible:
-        yield Report(event.node, f"`{ctx.code(event)}` raises {event.error} while tracing, and the `except` around it swallows that: its branch always wins",
-                     "use `jnp.where` or `jax.lax.cond`, or catch only what can happen at run time")
+        yield Report(
+            event.node,
+            f"`{ctx.code(event)}` raises {event.error} while tracing, and the `except` around it swallows that: its branch always wins",
+            "use `jnp.where` or `jax.lax.cond`, or catch only what can happen at run time",
+        )
 
 
-RULE = Rule(code="JIT114", name="swallowed-tracer-error", severity=Severity.WARNING, since="0.1.0", on=(TruthTest, NeedsConcrete, DynamicShape), check=check)
+RULE = Rule(
+    code="JIT114",
+    name="swallowed-tracer-error",
+    severity=Severity.WARNING,
+    since="0.1.0",
+    on=(TruthTest, NeedsConcrete, DynamicShape),
+    check=check,
+)

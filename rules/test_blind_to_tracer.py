@@ -40,8 +40,20 @@ from jitlint.api import BlindTest, Context, Report, Rule, Severity, setting_help
 def check(event: BlindTest, ctx: Context) -> Iterator[Report]:
     """Report a test that is blind to tracers."""
     answer = "False"
-    yield Report(event.node, f"`{ctx.code(event)}` is always {answer} here: the value is a tracer, which no test against {event.against} can see",
-                 setting_help(event, ctx) or "decide by a static argument", fix=ctx.static_fix(event))
+    yield Report(
+        event.node,
+        f"`{ctx.code(event)}` is always {answer} here: the value is a tracer, which no test against {event.against} can see",
+        setting_help(event, ctx) or "decide by a static argument",
+        fix=ctx.static_fix(event),
+    )
 
 
-RULE = Rule(code="JIT113", name="test-blind-to-tracer", severity=Severity.WARNING, since="0.1.0", on=(BlindTest,), check=check, fix="safe")
+RULE = Rule(
+    code="JIT113",
+    name="test-blind-to-tracer",
+    severity=Severity.WARNING,
+    since="0.1.0",
+    on=(BlindTest,),
+    check=check,
+    fix="safe",
+)

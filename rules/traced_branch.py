@@ -42,18 +42,38 @@ from collections.abc import Iterator
 from jitlint.api import Context, Report, Rule, Severity, TruthTest, is_guarded
 
 CONSTRUCTS = {
-    "if": "`if` tests", "while": "`while` tests", "ternary": "the conditional expression tests", "assert": "`assert` tests",
-    "not": "`not` asks for the truth of", "and": "`and` tests", "or": "`or` tests", "chain": "a chained comparison tests",
-    "in": "`in` compares with", "filter": "the comprehension filters by", "match": "`match` compares with", "guard": "the guard tests",
-    "any": "`any` tests", "all": "`all` tests", "min": "`min` compares", "max": "`max` compares", "sorted": "`sorted` compares",
+    "if": "`if` tests",
+    "while": "`while` tests",
+    "ternary": "the conditional expression tests",
+    "assert": "`assert` tests",
+    "not": "`not` asks for the truth of",
+    "and": "`and` tests",
+    "or": "`or` tests",
+    "chain": "a chained comparison tests",
+    "in": "`in` compares with",
+    "filter": "the comprehension filters by",
+    "match": "`match` compares with",
+    "guard": "the guard tests",
+    "any": "`any` tests",
+    "all": "`all` tests",
+    "min": "`min` compares",
+    "max": "`max` compares",
+    "sorted": "`sorted` compares",
     "bool": "`bool` asks for the truth of",
 }
 ADVICE = {
-    "while": "write it as `jax.lax.while_loop`", "not": "use `jnp.logical_not(x)` or `~x`", "and": "use `jnp.logical_and` or `&`",
+    "while": "write it as `jax.lax.while_loop`",
+    "not": "use `jnp.logical_not(x)` or `~x`",
+    "and": "use `jnp.logical_and` or `&`",
     "or": "use `jnp.logical_or` or `|`; to fall back where an argument was not given, test `is None`",
-    "chain": "write `(a < b) & (b < c)`", "min": "use `jnp.minimum` or `jnp.min`", "max": "use `jnp.maximum` or `jnp.max`",
-    "sorted": "use `jnp.sort`", "any": "use `jnp.any`", "all": "use `jnp.all`",
-    "assert": "use `jax.experimental.checkify`, or assert on shapes only", "match": "use `jax.lax.switch`",
+    "chain": "write `(a < b) & (b < c)`",
+    "min": "use `jnp.minimum` or `jnp.min`",
+    "max": "use `jnp.maximum` or `jnp.max`",
+    "sorted": "use `jnp.sort`",
+    "any": "use `jnp.any`",
+    "all": "use `jnp.all`",
+    "assert": "use `jax.experimental.checkify`, or assert on shapes only",
+    "match": "use `jax.lax.switch`",
     "filter": "keep all elements and use `jnp.where`",
 }
 
@@ -64,8 +84,20 @@ def check(event: TruthTest, ctx: Context) -> Iterator[Report]:
         return
     what = ctx.code(event)
     message = f"{CONSTRUCTS[event.construct]} the traced value `{what}`: {'may raise' if event.possible else 'raises'} {event.error}"
-    yield Report(event.node, message, ADVICE.get(event.construct, "use `jnp.where` to choose a value, `jax.lax.cond` to choose a computation"),
-                 fix=ctx.elementwise_fix(event))
+    yield Report(
+        event.node,
+        message,
+        ADVICE.get(event.construct, "use `jnp.where` to choose a value, `jax.lax.cond` to choose a computation"),
+        fix=ctx.elementwise_fix(event),
+    )
 
 
-RULE = Rule(code="JIT101", name="traced-branch", severity=Severity.ERROR, since="0.1.0", on=(TruthTest,), check=check, fix="unsafe")
+RULE = Rule(
+    code="JIT101",
+    name="traced-branch",
+    severity=Severity.ERROR,
+    since="0.1.0",
+    on=(TruthTest,),
+    check=check,
+    fix="unsafe",
+)

@@ -44,7 +44,20 @@ def check(event: NeedsConcrete, ctx: Context) -> Iterator[Report]:
     if event.need != "list-index" or is_guarded(event):
         return
     message = f"{event.what} must be a Python int, but it is traced in `{ctx.code(event)}`: {event.verb} {event.error}"
-    yield Report(event.node, message, setting_help(event, ctx) or "make it a jax array, or use `jax.lax.switch`", fix=ctx.static_fix(event))
+    yield Report(
+        event.node,
+        message,
+        setting_help(event, ctx) or "make it a jax array, or use `jax.lax.switch`",
+        fix=ctx.static_fix(event),
+    )
 
 
-RULE = Rule(code="JIT106", name="traced-index-of-sequence", severity=Severity.ERROR, since="0.1.0", on=(NeedsConcrete,), check=check, fix="safe")
+RULE = Rule(
+    code="JIT106",
+    name="traced-index-of-sequence",
+    severity=Severity.ERROR,
+    since="0.1.0",
+    on=(NeedsConcrete,),
+    check=check,
+    fix="safe",
+)

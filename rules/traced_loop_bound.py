@@ -46,7 +46,20 @@ def check(event: NeedsConcrete, ctx: Context) -> Iterator[Report]:
     if event.need not in ("range", "repeat", "list-slice") or is_guarded(event):
         return
     message = f"{event.what} needs a Python int, but `{ctx.code(event)}` is traced: {event.verb} {event.error}"
-    yield Report(event.node, message, setting_help(event, ctx) or "use `jax.lax.fori_loop`, or take the bound from a shape", fix=ctx.static_fix(event))
+    yield Report(
+        event.node,
+        message,
+        setting_help(event, ctx) or "use `jax.lax.fori_loop`, or take the bound from a shape",
+        fix=ctx.static_fix(event),
+    )
 
 
-RULE = Rule(code="JIT103", name="traced-loop-bound", severity=Severity.ERROR, since="0.1.0", on=(NeedsConcrete,), check=check, fix="safe")
+RULE = Rule(
+    code="JIT103",
+    name="traced-loop-bound",
+    severity=Severity.ERROR,
+    since="0.1.0",
+    on=(NeedsConcrete,),
+    check=check,
+    fix="safe",
+)

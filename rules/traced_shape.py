@@ -46,9 +46,20 @@ def check(event: NeedsConcrete, ctx: Context) -> Iterator[Report]:
         return
     what = f"`{event.param}` of `{event.what}`" if event.param else event.what
     message = f"{what} must be known while tracing, but `{ctx.code(event)}` is traced: {event.verb} {event.error}"
-    other = "use `jax.lax.dynamic_slice` or `jax.lax.dynamic_slice_in_dim`" if event.need == "array-slice" else \
-        "take it from a shape or a static argument; compute with `math` or builtins, not `jnp`"
+    other = (
+        "use `jax.lax.dynamic_slice` or `jax.lax.dynamic_slice_in_dim`"
+        if event.need == "array-slice"
+        else "take it from a shape or a static argument; compute with `math` or builtins, not `jnp`"
+    )
     yield Report(event.node, message, setting_help(event, ctx) or other, fix=ctx.static_fix(event))
 
 
-RULE = Rule(code="JIT105", name="traced-shape", severity=Severity.ERROR, since="0.1.0", on=(NeedsConcrete,), check=check, fix="safe")
+RULE = Rule(
+    code="JIT105",
+    name="traced-shape",
+    severity=Severity.ERROR,
+    since="0.1.0",
+    on=(NeedsConcrete,),
+    check=check,
+    fix="safe",
+)

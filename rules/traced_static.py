@@ -40,8 +40,20 @@ def check(event: StaticArgument, ctx: Context) -> Iterator[Report]:
     if event.problem != "traced":
         return
     fix = ctx.static_fix(event)
-    yield Report(event.node, f"`{ctx.code(event)}` is traced, but `{event.param}` of `{event.entry.name}` is static: raises ValueError",
-                 fix.message if fix is not None else "make the parameter of the inner function traced, or the value static", fix=fix)
+    yield Report(
+        event.node,
+        f"`{ctx.code(event)}` is traced, but `{event.param}` of `{event.entry.name}` is static: raises ValueError",
+        fix.message if fix is not None else "make the parameter of the inner function traced, or the value static",
+        fix=fix,
+    )
 
 
-RULE = Rule(code="JIT203", name="traced-static", severity=Severity.ERROR, since="0.1.0", on=(StaticArgument,), check=check, fix="safe")
+RULE = Rule(
+    code="JIT203",
+    name="traced-static",
+    severity=Severity.ERROR,
+    since="0.1.0",
+    on=(StaticArgument,),
+    check=check,
+    fix="safe",
+)

@@ -39,8 +39,20 @@ def check(event: StaticArgument, ctx: Context) -> Iterator[Report]:
     """Report an unhashable static argument."""
     if event.problem != "unhashable":
         return
-    yield Report(event.node, f"{event.what} is given to the static parameter `{event.param}` of `{event.entry.name}`, which must be hashable: raises ValueError",
-                 "pass a tuple, a frozen dataclass or another hashable value; arrays belong to traced parameters", fix=ctx.tuple_fix(event))
+    yield Report(
+        event.node,
+        f"{event.what} is given to the static parameter `{event.param}` of `{event.entry.name}`, which must be hashable: raises ValueError",
+        "pass a tuple, a frozen dataclass or another hashable value; arrays belong to traced parameters",
+        fix=ctx.tuple_fix(event),
+    )
 
 
-RULE = Rule(code="JIT201", name="unhashable-static", severity=Severity.ERROR, since="0.1.0", on=(StaticArgument,), check=check, fix="safe")
+RULE = Rule(
+    code="JIT201",
+    name="unhashable-static",
+    severity=Severity.ERROR,
+    since="0.1.0",
+    on=(StaticArgument,),
+    check=check,
+    fix="safe",
+)

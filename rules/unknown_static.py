@@ -51,8 +51,15 @@ def check(event: BadSite, ctx: Context) -> Iterator[Report]:
     option, _, what = event.detail.partition(":")
     close = close_matches(what, event.entry) if event.problem == "unknown-name" else []
     help_ = f"did you mean `{close[0]}`?" if close else None
-    yield Report(event.node, template.format(option=option, what=what, name=event.entry.name), help_,
-                 severity=Severity.ERROR if event.raises else Severity.WARNING, fix=ctx.respell_fix(event, what, close))
+    yield Report(
+        event.node,
+        template.format(option=option, what=what, name=event.entry.name),
+        help_,
+        severity=Severity.ERROR if event.raises else Severity.WARNING,
+        fix=ctx.respell_fix(event, what, close),
+    )
 
 
-RULE = Rule(code="JIT202", name="unknown-static", severity=Severity.ERROR, since="0.1.0", on=(BadSite,), check=check, fix="safe")
+RULE = Rule(
+    code="JIT202", name="unknown-static", severity=Severity.ERROR, since="0.1.0", on=(BadSite,), check=check, fix="safe"
+)

@@ -44,8 +44,14 @@ def check(event: BadSite | BadArgument, ctx: Context) -> Iterator[Report]:
     """Report a jitted descriptor, and a method called with a `self` that is no pytree."""
     if isinstance(event, BadSite):
         if event.problem == "descriptor":
-            kind = {"static": "staticmethod", "class": "classmethod", "cached_property": "cached_property"}.get(event.detail, "property")
-            yield Report(event.node, f"jit wraps a `{kind}` object, which is no function: raises TypeError in the class body", f"put `@{kind}` outermost")
+            kind = {"static": "staticmethod", "class": "classmethod", "cached_property": "cached_property"}.get(
+                event.detail, "property"
+            )
+            yield Report(
+                event.node,
+                f"jit wraps a `{kind}` object, which is no function: raises TypeError in the class body",
+                f"put `@{kind}` outermost",
+            )
 
 
 RULE = Rule(code="JIT111", name="untraceable-self", severity=Severity.ERROR, since="0.1.0", on=(BadSite,), check=check)

@@ -80,7 +80,11 @@ def _get(interp: Interpreter, base: Value, name: str, node: cst.CSTNode) -> Valu
                 return Host("dtype")
             if name in ("real", "imag", "numerator", "denominator"):
                 return base
-            return Bound(LibV(f"scalar.{name}"), base) if not isinstance(base, Host) or base.type in operators.NUMBERS else UNKNOWN
+            return (
+                Bound(LibV(f"scalar.{name}"), base)
+                if not isinstance(base, Host) or base.type in operators.NUMBERS
+                else UNKNOWN
+            )
         case Func():
             if name in base.attrs:
                 return base.attrs[name]
@@ -117,7 +121,7 @@ def _library_attribute(interp: Interpreter, library: str, name: str, node: cst.C
     if constant is not None:
         if constant == "none":
             return NONE
-        if constant in ("float", "int", "bool", "str", "dtype"):
+        if constant in ("float", "int", "bool", "str"):
             return Host(constant)
     if library == "os" and name == "environ":
         return LibV("os.environ")
@@ -138,14 +142,33 @@ def _tree_attribute(interp: Interpreter, base: Tree, name: str, node: cst.CSTNod
     model = interp.knowledge.attribute("array", name)
     if isinstance(model, AttributeModel):
         if name in ("shape", "ndim", "size", "dtype"):
-            return array_attribute(interp, Array(Level.TRACED, roots=base.roots, origin=base.origin, maybe=base.maybe), name, node)
+            return array_attribute(
+                interp, Array(Level.TRACED, roots=base.roots, origin=base.origin, maybe=base.maybe), name, node
+            )
         if name in ("T", "at", "mT"):
-            return array_attribute(interp, Array(Level.TRACED, roots=base.roots, origin=base.origin, maybe=base.maybe), name, node)
+            return array_attribute(
+                interp, Array(Level.TRACED, roots=base.roots, origin=base.origin, maybe=base.maybe), name, node
+            )
         return UNKNOWN
-    if name in ("items", "values", "keys", "get", "copy", "pop", "update", "append", "index", "replace", "_replace", "count"):
+    if name in (
+        "items",
+        "values",
+        "keys",
+        "get",
+        "copy",
+        "pop",
+        "update",
+        "append",
+        "index",
+        "replace",
+        "_replace",
+        "count",
+    ):
         return Bound(LibV(f"tree.{name}"), base)
     if isinstance(model, MethodModel):
-        return Bound(LibV(f"jax.Array.{name}"), Array(Level.TRACED, roots=base.roots, origin=base.origin, maybe=base.maybe))
+        return Bound(
+            LibV(f"jax.Array.{name}"), Array(Level.TRACED, roots=base.roots, origin=base.origin, maybe=base.maybe)
+        )
     return UNKNOWN
 
 
@@ -155,7 +178,12 @@ def array_attribute(interp: Interpreter, base: Array, name: str, node: cst.CSTNo
         return operators.AtV(base)
     if name == "shape":
         if base.shape is not None:
-            return Tup(tuple(Const(d, base.loops, "shape") if d is not None else Host("int", base.loops, "shape") for d in base.shape))
+            return Tup(
+                tuple(
+                    Const(d, base.loops, "shape") if d is not None else Host("int", base.loops, "shape")
+                    for d in base.shape
+                )
+            )
         return Tup(None, Host("int", base.loops, "shape"))
     if name == "ndim":
         return Const(len(base.shape), via="shape") if base.shape is not None else Host("int", via="shape")
@@ -172,7 +200,9 @@ def array_attribute(interp: Interpreter, base: Array, name: str, node: cst.CSTNo
         return Bound(LibV(f"jax.Array.{name}"), base)
     if isinstance(model, AttributeModel):
         if model.raises is not None and base.is_traced:
-            operators.needs_concrete(interp, base, node, "item" if model.conversion else "attribute", f".{name}", model.raises)
+            operators.needs_concrete(
+                interp, base, node, "item" if model.conversion else "attribute", f".{name}", model.raises
+            )
             return UNKNOWN
         if model.result.op == "static":
             return Host(model.type or "object", via="shape")
@@ -183,7 +213,9 @@ def array_attribute(interp: Interpreter, base: Array, name: str, node: cst.CSTNo
                 shape = tuple(reversed(base.shape)) if name == "T" else (*base.shape[:-2], *reversed(base.shape[-2:]))
             elif name in ("real", "imag"):
                 shape = base.shape
-            return replace(out, shape=shape, dtype=base.dtype if shapes.kind(base.dtype) != "complex" else "float", weak=base.weak)
+            return replace(
+                out, shape=shape, dtype=base.dtype if shapes.kind(base.dtype) != "complex" else "float", weak=base.weak
+            )
     return UNKNOWN
 
 
@@ -246,7 +278,11 @@ def _class_attribute(interp: Interpreter, base: ClassV, name: str, node: cst.CST
     if found is None:
         if name == "__name__":
             return Const(base.name)
-        return Bound(LibV(f"namedtuple.{name}"), base) if base.facts.namedtuple and name in ("_make", "_fields") else UNKNOWN
+        return (
+            Bound(LibV(f"namedtuple.{name}"), base)
+            if base.facts.namedtuple and name in ("_make", "_fields")
+            else UNKNOWN
+        )
     if base.facts.enum and not isinstance(found, Func):
         member = base.slots.get(("member", name))
         if member is None:
@@ -267,7 +303,7 @@ def _super_attribute(interp: Interpreter, me: Value, owner: ClassV, name: str) -
     cls = me.cls if isinstance(me, Obj) else me
     mro = list(cls.mro()) if isinstance(cls, ClassV) else []
     at = next((i for i, c in enumerate(mro) if c is owner), -1)
-    for c in mro[at + 1:]:
+    for c in mro[at + 1 :]:
         if isinstance(c, ClassV) and name in c.slots:
             found = c.slots[name]
             if isinstance(found, Func) and found.flavour == "static":
@@ -276,7 +312,9 @@ def _super_attribute(interp: Interpreter, me: Value, owner: ClassV, name: str) -
     return LibV("builtins.object.__init__") if name == "__init__" else UNKNOWN
 
 
-def set_attribute(interp: Interpreter, obj: Value, name: str, value: Value, node: cst.CSTNode, target: cst.Attribute) -> None:
+def set_attribute(
+    interp: Interpreter, obj: Value, name: str, value: Value, node: cst.CSTNode, target: cst.Attribute
+) -> None:
     """``obj.name = value``."""
     for o in members(obj):
         match o:

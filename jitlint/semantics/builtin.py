@@ -51,8 +51,20 @@ if TYPE_CHECKING:
 Handler = Callable[["Interpreter", Args, cst.CSTNode], Value]
 MethodHandler = Callable[["Interpreter", Value, str, Args, cst.CSTNode], Value]
 
-_FOLDABLE: dict[str, Callable[..., Any]] = {"abs": abs, "round": round, "divmod": divmod, "pow": pow, "min": min, "max": max, "int": int, "float": float,
-                                            "bool": bool, "str": str, "len": len, "add": lambda a, b: a + b}
+_FOLDABLE: dict[str, Callable[..., Any]] = {
+    "abs": abs,
+    "round": round,
+    "divmod": divmod,
+    "pow": pow,
+    "min": min,
+    "max": max,
+    "int": int,
+    "float": float,
+    "bool": bool,
+    "str": str,
+    "len": len,
+    "add": lambda a, b: a + b,
+}
 
 
 def fold_call(name: str, values: list[Value]) -> Value | None:
@@ -66,7 +78,11 @@ def fold_call(name: str, values: list[Value]) -> Value | None:
         return None
     if isinstance(out, tuple):
         return Tup(tuple(Const(x) for x in out))
-    return Const(out, operators._loops(*values), operators._via(*values)) if isinstance(out, bool | int | float | complex | str) else None
+    return (
+        Const(out, operators._loops(*values), operators._via(*values))
+        if isinstance(out, bool | int | float | complex | str)
+        else None
+    )
 
 
 # ------------------------------------------------------------------------------------------------ builtins
@@ -137,12 +153,23 @@ def _convert(name: str) -> Handler:
                     else:
                         from jitlint.semantics.events import NeedsConcrete
 
-                        interp.emit(NeedsConcrete(node=at, unit=interp.unit, value=v, leaf=m, need="convert", what=f"{name}()",
-                                                  error="ConcretizationTypeError", possible=isinstance(v, Union)))
+                        interp.emit(
+                            NeedsConcrete(
+                                node=at,
+                                unit=interp.unit,
+                                value=v,
+                                leaf=m,
+                                need="convert",
+                                what=f"{name}()",
+                                error="ConcretizationTypeError",
+                                possible=isinstance(v, Union),
+                            )
+                        )
         if traced_leaf(v) is not None and not isinstance(v, Union):
             return UNKNOWN
         folded = fold_call(name, args.pos) if name != "complex" else None
         return folded if folded is not None else Host(name, operators._loops(*args.pos), operators._via(*args.pos))
+
     return handler
 
 
@@ -161,15 +188,28 @@ def _isinstance(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
     answer = answers.pop() if len(answers) == 1 else None
     for m in members(value):
         if isinstance(m, Array) and m.is_traced and m.python is not None and answer is False and _scalar_classes(kinds):
-            interp.emit(BlindTest(node=node, unit=interp.unit, value=value, leaf=m, error="", how="isinstance", against=_class_names(kinds),
-                                  possible=m.maybe or isinstance(value, Union)))
+            interp.emit(
+                BlindTest(
+                    node=node,
+                    unit=interp.unit,
+                    value=value,
+                    leaf=m,
+                    error="",
+                    how="isinstance",
+                    against=_class_names(kinds),
+                    possible=m.maybe or isinstance(value, Union),
+                )
+            )
     return Host("bool") if answer is None else Const(answer)
 
 
 def _scalar_classes(kinds: Value) -> bool:
     content = kinds.content if isinstance(kinds, ListV) else kinds
     options = content.items if isinstance(content, Tup) and content.items is not None else (content,)
-    return any(isinstance(k, LibV) and k.name in ("builtins.int", "builtins.float", "builtins.bool", "builtins.complex") for k in options)
+    return any(
+        isinstance(k, LibV) and k.name in ("builtins.int", "builtins.float", "builtins.bool", "builtins.complex")
+        for k in options
+    )
 
 
 def _class_names(kinds: Value) -> str:
@@ -179,16 +219,23 @@ def _class_names(kinds: Value) -> str:
 
 def _comparing(name: str) -> Handler:
     """``min``, ``max`` and ``sorted``: comparisons between items are asked for their truth."""
+
     def handler(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
         if not args.pos:
             return UNKNOWN
         if len(args.pos) == 1:
             content = operators.iterate(interp, args.pos[0], node)
-            items: tuple[Value, ...] = content.items if content.items is not None else (content.any_item(), content.any_item())
+            items: tuple[Value, ...] = (
+                content.items if content.items is not None else (content.any_item(), content.any_item())
+            )
         else:
             items = tuple(args.pos)
         key = args.kw.get("key")
-        compared = items if key is None or key == NONE else tuple(calls.call_value(interp, key, Args([i]), node) for i in items)
+        compared = (
+            items
+            if key is None or key == NONE
+            else tuple(calls.call_value(interp, key, Args([i]), node) for i in items)
+        )
         if len(compared) > 1 and interp.traces:
             flat = []
             for i in compared:
@@ -205,6 +252,7 @@ def _comparing(name: str) -> Handler:
             return ListV(Tup((join_all(items),) * len(items)) if known and items else loose, node)
         folded = fold_call(name, list(items)) if len(items) > 1 and key is None else None
         return folded if folded is not None else (join_all(items) if items else args.kw.get("default", UNKNOWN))
+
     return handler
 
 
@@ -222,6 +270,7 @@ def _any_all(name: str) -> Handler:
             if one is None and traced_leaf(i) is not None:
                 break
         return Host("bool") if known is None or content.items is None else Const(known)
+
     return handler
 
 
@@ -240,7 +289,9 @@ def _sum(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
 def _hasattr(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
     if len(args.pos) == 2 and isinstance(args.pos[1], Const):
         v, name = args.pos[0], args.pos[1].value
-        if isinstance(v, Obj) and (name in v.slots or v.project_class is not None and v.project_class.lookup(name) is not None):
+        if isinstance(v, Obj) and (
+            name in v.slots or v.project_class is not None and v.project_class.lookup(name) is not None
+        ):
             return TRUE
         if isinstance(v, Array) and name in ("shape", "dtype", "ndim", "size"):
             return TRUE
@@ -283,14 +334,18 @@ def _enumerate(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
 def _zip(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
     parts = [operators.iterate(interp, v, node) for v in args.pos]
     if parts and all(p.items is not None for p in parts):
-        return Tup(tuple(Tup(tuple(row)) for row in zip(*(p.items or () for p in parts), strict=False)), kind="iterator")
+        return Tup(
+            tuple(Tup(tuple(row)) for row in zip(*(p.items or () for p in parts), strict=False)), kind="iterator"
+        )
     if args.rest is not None:
         return Tup(None, Tup(None, operators.iterate(interp, args.rest, node).any_item()), kind="iterator")
     known = next((p.items for p in parts if p.items is not None and len(p.items) <= 16), None)
     if known is not None and len(parts) > 1:
         rows = []
         for i in range(len(known)):
-            rows.append(Tup(tuple(p.items[i] if p.items is not None and i < len(p.items) else p.any_item() for p in parts)))
+            rows.append(
+                Tup(tuple(p.items[i] if p.items is not None and i < len(p.items) else p.any_item() for p in parts))
+            )
         if all(p.items is None or len(p.items) >= len(known) for p in parts):
             return Tup(None, union_rows(rows), kind="iterator")
     return Tup(None, Tup(tuple(p.any_item() for p in parts)), kind="iterator")
@@ -307,7 +362,13 @@ def _map(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
     parts = [operators.iterate(interp, v, node) for v in args.pos[1:]]
     f = args.pos[0]
     if all(p.items is not None and len(p.items) <= 16 for p in parts):
-        return Tup(tuple(calls.call_value(interp, f, Args(list(row)), node) for row in zip(*(p.items or () for p in parts), strict=False)), kind="iterator")
+        return Tup(
+            tuple(
+                calls.call_value(interp, f, Args(list(row)), node)
+                for row in zip(*(p.items or () for p in parts), strict=False)
+            ),
+            kind="iterator",
+        )
     return Tup(None, calls.call_value(interp, f, Args([p.any_item() for p in parts]), node), kind="iterator")
 
 
@@ -331,8 +392,13 @@ def _next(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
     trace = interp.trace
     if isinstance(v, ListV) and v.kind == "iterator" and trace is not None and v.birth < trace.birth:
         interp.effect("iterator", "next()", node, [])
-    if isinstance(v, Unknown) and isinstance(node, cst.Call) and node.args and isinstance(node.args[0].value, cst.Name) \
-            and node.args[0].value.value not in interp.frame.env.slots:
+    if (
+        isinstance(v, Unknown)
+        and isinstance(node, cst.Call)
+        and node.args
+        and isinstance(node.args[0].value, cst.Name)
+        and node.args[0].value.value not in interp.frame.env.slots
+    ):
         interp.effect("iterator", "next()", node, [])
     content = operators.iterate(interp, v, node)
     if isinstance(v, ListV) and v.kind == "iterator" and content.items and not interp.loops:
@@ -345,6 +411,7 @@ def _sequence(make: Callable[[Tup, cst.CSTNode], Value]) -> Handler:
     def handler(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
         content = operators.iterate(interp, args.pos[0], node) if args.pos else Tup(())
         return make(replace(content, kind="tuple"), node)
+
     return handler
 
 
@@ -364,7 +431,11 @@ def _dict(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
             continue
         content = operators.iterate(interp, v, node)
         for row in content.items if content.items is not None else (content.any_item(),):
-            pair = row.items if isinstance(row, Tup) and row.items is not None and len(row.items) == 2 else (UNKNOWN, UNKNOWN)
+            pair = (
+                row.items
+                if isinstance(row, Tup) and row.items is not None and len(row.items) == 2
+                else (UNKNOWN, UNKNOWN)
+            )
             key = operators.dict_key(pair[0]) if content.items is not None else None
             operators.hashed(interp, pair[0], node, "a dict key")
             slot = DictV.REST if key is None else key
@@ -378,7 +449,11 @@ def _dict(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
 
 def _reversed(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
     content = operators.iterate(interp, args.pos[0] if args.pos else UNKNOWN, node)
-    return Tup(tuple(reversed(content.items)), kind="iterator") if content.items is not None else replace(content, kind="iterator")
+    return (
+        Tup(tuple(reversed(content.items)), kind="iterator")
+        if content.items is not None
+        else replace(content, kind="iterator")
+    )
 
 
 def _type(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
@@ -436,8 +511,16 @@ def _partial(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
     def make(f: Value) -> Value:
         if isinstance(f, Unknown):
             return UNKNOWN
-        return Partial(f, tuple(args.pos[1:]), dict(args.kw), node, frozenset(interp.loops), interp.frame if interp.frame.func is not None else None,
-                       interp.tick())
+        return Partial(
+            f,
+            tuple(args.pos[1:]),
+            dict(args.kw),
+            node,
+            frozenset(interp.loops),
+            interp.frame if interp.frame.func is not None else None,
+            interp.tick(),
+        )
+
     return union(make(m) for m in members(args.pos[0]))
 
 
@@ -487,11 +570,13 @@ def _descriptor(flavour: str) -> Handler:
         elif isinstance(v, Jitted):
             v.attrs["flavour"] = Const(flavour)
         return v
+
     return handler
 
 
 def _replace_fields(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
     """``dataclasses.replace(obj, **changes)``."""
+
     def one(v: Value) -> Value:
         if not isinstance(v, Obj):
             return v if isinstance(v, Tree) else UNKNOWN
@@ -501,27 +586,39 @@ def _replace_fields(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value
         out.loops = frozenset(interp.loops)
         out.frame = interp.frame
         return out
+
     return union(one(m) for m in members(args.pos[0])) if args.pos else UNKNOWN
 
 
 def _field(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
     static = args.kw.get("static") == TRUE or args.kw.get("pytree_node") == FALSE
     metadata = args.kw.get("metadata")
-    if isinstance(metadata, DictV) and (metadata.slots.get("static") == TRUE or metadata.slots.get("pytree_node") == FALSE):
+    if isinstance(metadata, DictV) and (
+        metadata.slots.get("static") == TRUE or metadata.slots.get("pytree_node") == FALSE
+    ):
         static = True
     return calls.FieldV(args.kw.get("default"), args.kw.get("default_factory"), static)
 
 
 def _register(name: str) -> Handler:
     """``register_pytree_node(Class, flatten, unflatten)`` and the like called as functions."""
+
     def handler(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
         if args.pos and isinstance(args.pos[0], ClassV):
             model = interp.knowledge.function(name)
-            classes.register(interp, name, (model.registers if model is not None else None) or "pytree", args.pos[0], dict(args.kw), tuple(args.pos[1:]))
+            classes.register(
+                interp,
+                name,
+                (model.registers if model is not None else None) or "pytree",
+                args.pos[0],
+                dict(args.kw),
+                tuple(args.pos[1:]),
+            )
             return args.pos[0]
         if args.kw and not args.pos:
             return Partial(LibV(name), (), dict(args.kw), node)
         return args.pos[0] if args.pos else UNKNOWN
+
     return handler
 
 
@@ -563,6 +660,7 @@ def _tree_flatten(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
 def _device_get(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
     def leaf(v: Value) -> Value:
         return replace(v, level=Level.NUMPY) if isinstance(v, Array) and v.level is Level.HOST else v
+
     return transforms._mapped(args.pos[0], leaf) if args.pos else UNKNOWN
 
 
@@ -633,9 +731,17 @@ HANDLERS: dict[str, Handler] = {
     "jax.tree.flatten": _tree_flatten,
     "jax.tree_util.tree_flatten": _tree_flatten,
     "jax.device_get": _device_get,
-    **{f"jax.tree_util.{n}": _register(f"jax.tree_util.{n}") for n in ("register_pytree_node", "register_pytree_node_class", "register_dataclass",
-                                                                      "register_pytree_with_keys", "register_pytree_with_keys_class",
-                                                                      "register_static")},
+    **{
+        f"jax.tree_util.{n}": _register(f"jax.tree_util.{n}")
+        for n in (
+            "register_pytree_node",
+            "register_pytree_node_class",
+            "register_dataclass",
+            "register_pytree_with_keys",
+            "register_pytree_with_keys_class",
+            "register_static",
+        )
+    },
 }
 
 TRANSFORMS: dict[str, Handler] = {
@@ -669,7 +775,9 @@ def _list_method(interp: Interpreter, me: Value, method: str, args: Args, node: 
         case "pop" | "popleft":
             content = me.content
             if traced_leaf(first) is not None:
-                operators.needs_concrete(interp, first, node, "list-index", "list.pop()", "TracerIntegerConversionError")
+                operators.needs_concrete(
+                    interp, first, node, "list-index", "list.pop()", "TracerIntegerConversionError"
+                )
             operators.outer_write(interp, me, "content", NONE, node, "method", name)
             if content.items and not interp.loops:
                 at = shapes.as_int(first) if args.pos else (0 if method == "popleft" else -1)
@@ -718,8 +826,15 @@ def _dict_method(interp: Interpreter, me: Value, method: str, args: Args, node: 
     first = args.pos[0] if args.pos else UNKNOWN
     match method:
         case "items":
-            rows: list[Value] = [Tup((Const(k) if isinstance(k, str | int | float | bool) else UNKNOWN, v)) for k, v in me.entries().items()]
-            return Tup(tuple(rows), kind="tuple") if me.rest is None else Tup(None, join_all([*rows, Tup((Host("str"), me.rest))]))
+            rows: list[Value] = [
+                Tup((Const(k) if isinstance(k, str | int | float | bool) else UNKNOWN, v))
+                for k, v in me.entries().items()
+            ]
+            return (
+                Tup(tuple(rows), kind="tuple")
+                if me.rest is None
+                else Tup(None, join_all([*rows, Tup((Host("str"), me.rest))]))
+            )
         case "keys":
             return operators.iterate(interp, me, node)
         case "values":
@@ -807,7 +922,11 @@ def _str_method(interp: Interpreter, me: Value, method: str, args: Args, node: c
 def _at_method(interp: Interpreter, me: Value, method: str, args: Args, node: cst.CSTNode) -> Value:
     assert isinstance(me, operators.AtV)
     array = me.array if isinstance(me.array, Array) else operators.result_array(interp, [me.array])
-    values = [array, *args.pos, *([me.index] if me.index is not None and not isinstance(me.index, operators.SliceV) else [])]
+    values = [
+        array,
+        *args.pos,
+        *([me.index] if me.index is not None and not isinstance(me.index, operators.SliceV) else []),
+    ]
     out = operators.result_array(interp, values, jax=True, node=node, what=f".at[].{method}()")
     weak = array.weak
     if method == "get":

@@ -81,12 +81,23 @@ class Args:
 
     def before(self, *values: Value) -> Args:
         """The same with more positional arguments in front."""
-        return Args([*values, *self.pos], dict(self.kw), self.rest, self.more, [*([None] * len(values)), *self.pos_nodes], dict(self.kw_nodes))
+        return Args(
+            [*values, *self.pos],
+            dict(self.kw),
+            self.rest,
+            self.more,
+            [*([None] * len(values)), *self.pos_nodes],
+            dict(self.kw_nodes),
+        )
 
 
 def call_node(interp: Interpreter, node: cst.Call) -> Value:
     """A call expression."""
-    if isinstance(node.func, cst.Name) and node.func.value == "super" and interp.lookup("super", None) == LibV("builtins.super"):
+    if (
+        isinstance(node.func, cst.Name)
+        and node.func.value == "super"
+        and interp.lookup("super", None) == LibV("builtins.super")
+    ):
         return _super(interp, node)
     func = interp.eval(node.func)
     args = Args()
@@ -155,8 +166,14 @@ def call_value(interp: Interpreter, func: Value, args: Args, node: cst.CSTNode) 
                 return library.call_method(interp, inner.name, me, args, node)
             return call_value(interp, inner, args.before(me), node)
         case Partial():
-            merged = Args([*func.args, *args.pos], {**func.kwargs, **args.kw}, args.rest, args.more,
-                          [*([None] * len(func.args)), *args.pos_nodes], dict(args.kw_nodes))
+            merged = Args(
+                [*func.args, *args.pos],
+                {**func.kwargs, **args.kw},
+                args.rest,
+                args.more,
+                [*([None] * len(func.args)), *args.pos_nodes],
+                dict(args.kw_nodes),
+            )
             return call_value(interp, func.func, merged, node)
         case Wrapped():
             return transforms.call_wrapped(interp, func, args, node)
@@ -178,6 +195,7 @@ def call_value(interp: Interpreter, func: Value, args: Args, node: cst.CSTNode) 
                 def run() -> bool:
                     results.append(call_value(interp, m, args, node))
                     return True
+
                 return run
 
             if not callables:
@@ -204,7 +222,11 @@ def parameters(node: cst.FunctionDef | cst.Lambda) -> list[Param]:
     out: list[Param] = []
 
     def add(x: cst.Param, kind: str) -> None:
-        out.append(Param(x.name.value, kind, x.default is not None, x.annotation.annotation if x.annotation is not None else None))
+        out.append(
+            Param(
+                x.name.value, kind, x.default is not None, x.annotation.annotation if x.annotation is not None else None
+            )
+        )
 
     for x in p.posonly_params:
         add(x, "posonly")
@@ -328,7 +350,7 @@ def bind(params: tuple[Param, ...] | list[Param], args: Args) -> Binding:
         else:
             out.extra_kw[k] = v
     if args.rest is not None:
-        for p in positional[len(args.pos):]:
+        for p in positional[len(args.pos) :]:
             if p.name not in out.values and not p.has_default:
                 out.values[p.name] = args.rest
                 out.spelling[p.name] = "pos"
@@ -374,7 +396,12 @@ def decorate(interp: Interpreter, decorator: cst.Decorator, value: Value, node: 
             return value
         if interp.knowledge.function(dec.name) is None or not library.decorates(interp, dec.name):
             return UNKNOWN if dec.name.split(".")[0] in _FOREIGN_COMPILERS else value
-    if isinstance(dec, Bound) and isinstance(dec.func, Func | Jitted) is False and isinstance(expr, cst.Attribute) and expr.attr.value in ("setter", "deleter", "register"):
+    if (
+        isinstance(dec, Bound)
+        and isinstance(dec.func, Func | Jitted) is False
+        and isinstance(expr, cst.Attribute)
+        and expr.attr.value in ("setter", "deleter", "register")
+    ):
         return interp.frame.env.slots.get(node.name.value, value) if expr.attr.value == "setter" else value
     if isinstance(dec, Unknown):
         return value
@@ -386,10 +413,16 @@ def decorate(interp: Interpreter, decorator: cst.Decorator, value: Value, node: 
 
 
 _FLAVOURS = {
-    "builtins.staticmethod": "static", "builtins.classmethod": "class", "builtins.property": "property",
-    "functools.cached_property": "cached_property", "abc.abstractmethod": "abstract", "typing.overload": "overload",
-    "contextlib.contextmanager": "contextmanager", "abc.abstractproperty": "property",
-    "functools.lru_cache": "lru_cache", "functools.cache": "lru_cache",
+    "builtins.staticmethod": "static",
+    "builtins.classmethod": "class",
+    "builtins.property": "property",
+    "functools.cached_property": "cached_property",
+    "abc.abstractmethod": "abstract",
+    "typing.overload": "overload",
+    "contextlib.contextmanager": "contextmanager",
+    "abc.abstractproperty": "property",
+    "functools.lru_cache": "lru_cache",
+    "functools.cache": "lru_cache",
 }
 _FOREIGN_COMPILERS = {"numba", "triton", "cutlass", "torch", "tensorflow", "pennylane", "warp"}
 
@@ -439,7 +472,9 @@ def _call_cached(interp: Interpreter, func: Func, env: Env, binding: Binding, no
     return result
 
 
-def _argument(interp: Interpreter, func: Func, p: Param, binding: Binding, args: Args, node: cst.CSTNode | None) -> Value:
+def _argument(
+    interp: Interpreter, func: Func, p: Param, binding: Binding, args: Args, node: cst.CSTNode | None
+) -> Value:
     if p.kind == "args":
         if args.rest is not None:
             return Tup(None, join_all([*binding.extra, args.rest]))
@@ -454,7 +489,14 @@ def _argument(interp: Interpreter, func: Func, p: Param, binding: Binding, args:
         if default is None:
             return UNKNOWN
         return join(default, args.more) if args.more is not None and p.kind in ("pos", "kwonly") else default
-    if node is not None and interp.traces and isinstance(value, Array) and value.is_traced and value.origin is not None and func.name != "<lambda>":
+    if (
+        node is not None
+        and interp.traces
+        and isinstance(value, Array)
+        and value.is_traced
+        and value.origin is not None
+        and func.name != "<lambda>"
+    ):
         at = binding.nodes.get(p.name, node)
         return replace(value, origin=interp.origin(f"passed to `{func.name}` as `{p.name}`", at, value.origin))
     return value
@@ -485,7 +527,9 @@ def fingerprint(v: Value, depth: int = 0) -> Any | None:
         case Tree():
             return v
         case Tup(items=items, elem=elem):
-            parts = tuple(fingerprint(i, depth + 1) for i in (items if items is not None else (elem,) if elem is not None else ()))
+            parts = tuple(
+                fingerprint(i, depth + 1) for i in (items if items is not None else (elem,) if elem is not None else ())
+            )
             return None if None in parts or len(parts) > MAX_MEMO_LEAVES else ("tup", items is None, parts)
         case Func() | Jitted() | ClassV() | Wrapped() | Partial() | ModuleV():
             return ("id", id(v))
@@ -508,14 +552,30 @@ def run_body(interp: Interpreter, func: Func, env: Env, node: cst.CSTNode | None
 
     owner_module = _module_of(interp, func)
     if isinstance(func.lazy, cst.Lambda):
-        frame = Frame(env, func.unit, owner_module, func.qualname, func, call=node, caller=interp.frames[-1] if interp.frames else None)
+        frame = Frame(
+            env,
+            func.unit,
+            owner_module,
+            func.qualname,
+            func,
+            call=node,
+            caller=interp.frames[-1] if interp.frames else None,
+        )
         frame.args_self = self_value
         interp.frames.append(frame)
         try:
             return interp.eval(func.lazy.body)
         finally:
             interp.frames.pop()
-    frame = Frame(env, func.unit, owner_module, func.qualname, func, call=node, caller=interp.frames[-1] if interp.frames else None)
+    frame = Frame(
+        env,
+        func.unit,
+        owner_module,
+        func.qualname,
+        func,
+        call=node,
+        caller=interp.frames[-1] if interp.frames else None,
+    )
     frame.args_self = self_value
     frame.mark = interp.trail.mark()
     interp.frames.append(frame)
@@ -586,7 +646,14 @@ def make_class(interp: Interpreter, node: cst.ClassDef) -> ClassV:
     outer = interp.frame
     bases = tuple(interp.eval(b.value) for b in node.bases if b.star == "")
     prefix = outer.class_body.qualname if outer.class_body is not None else outer.qualname
-    cls = ClassV(node.name.value, f"{prefix}.{node.name.value}" if prefix else node.name.value, node, interp.unit, outer.env, bases)
+    cls = ClassV(
+        node.name.value,
+        f"{prefix}.{node.name.value}" if prefix else node.name.value,
+        node,
+        interp.unit,
+        outer.env,
+        bases,
+    )
     cls.frame = outer if outer.func is not None else None
     cls.loops = frozenset(interp.loops)
     keywords = {k.keyword.value: interp.eval(k.value) for k in node.keywords if k.keyword is not None}
@@ -676,14 +743,40 @@ def is_callable(v: Value) -> bool | None:
     return None
 
 
-_ABSTRACT = {"collections.abc.Sequence": (ListV, Tup), "collections.abc.Mapping": (DictV,), "collections.abc.Iterable": (ListV, Tup, DictV, SetV),
-             "typing.Sequence": (ListV, Tup), "typing.Mapping": (DictV,)}
-_SCALARS = {"builtins.int": {"int", "bool"}, "builtins.float": {"float"}, "builtins.bool": {"bool"}, "builtins.str": {"str"},
-            "builtins.complex": {"complex"}, "builtins.bytes": {"bytes"}, "numbers.Number": {"int", "float", "bool", "complex"},
-            "numbers.Integral": {"int", "bool"}, "numbers.Real": {"int", "float", "bool"}, "types.NoneType": {"NoneType"}}
-_CONTAINERS: dict[str, tuple[type, ...]] = {"builtins.list": (ListV,), "builtins.tuple": (Tup,), "builtins.dict": (DictV,), "builtins.set": (SetV,)}
+_ABSTRACT = {
+    "collections.abc.Sequence": (ListV, Tup),
+    "collections.abc.Mapping": (DictV,),
+    "collections.abc.Iterable": (ListV, Tup, DictV, SetV),
+    "typing.Sequence": (ListV, Tup),
+    "typing.Mapping": (DictV,),
+}
+_SCALARS = {
+    "builtins.int": {"int", "bool"},
+    "builtins.float": {"float"},
+    "builtins.bool": {"bool"},
+    "builtins.str": {"str"},
+    "builtins.complex": {"complex"},
+    "builtins.bytes": {"bytes"},
+    "numbers.Number": {"int", "float", "bool", "complex"},
+    "numbers.Integral": {"int", "bool"},
+    "numbers.Real": {"int", "float", "bool"},
+    "types.NoneType": {"NoneType"},
+}
+_CONTAINERS: dict[str, tuple[type, ...]] = {
+    "builtins.list": (ListV,),
+    "builtins.tuple": (Tup,),
+    "builtins.dict": (DictV,),
+    "builtins.set": (SetV,),
+}
 _TRACER = {"jax.core.Tracer", "jax._src.core.Tracer"}
-_JAX_ARRAY = {"jax.Array", "jax.numpy.ndarray", "jax.interpreters.xla.DeviceArray", "jax.typing.ArrayLike", "chex.Array", "jaxtyping.Array"}
+_JAX_ARRAY = {
+    "jax.Array",
+    "jax.numpy.ndarray",
+    "jax.interpreters.xla.DeviceArray",
+    "jax.typing.ArrayLike",
+    "chex.Array",
+    "jaxtyping.Array",
+}
 
 
 def is_instance(interp: Interpreter, value: Value, kinds: Value) -> bool | None:
@@ -705,7 +798,12 @@ def _is_one(interp: Interpreter, value: Value, kind: Value) -> bool | None:
             mro = list(value.cls.mro()) if isinstance(value.cls, ClassV) else [value.cls]
             if any(c is kind for c in mro):
                 return True
-            return None if any(not isinstance(c, ClassV) and c != LibV("builtins.object") for c in mro) and not isinstance(value.cls, ClassV) else False
+            return (
+                None
+                if any(not isinstance(c, ClassV) and c != LibV("builtins.object") for c in mro)
+                and not isinstance(value.cls, ClassV)
+                else False
+            )
         return None if isinstance(value, Tree) else False
     if not isinstance(kind, LibV):
         return None
@@ -727,7 +825,11 @@ def _is_one(interp: Interpreter, value: Value, kind: Value) -> bool | None:
         return False if isinstance(value, Tup | ListV | DictV | SetV | Func | ClassV) else None
     if name in _CONTAINERS:
         if isinstance(value, Obj):
-            return name == "builtins.tuple" if value.project_class is not None and value.project_class.facts.namedtuple else None
+            return (
+                name == "builtins.tuple"
+                if value.project_class is not None and value.project_class.facts.namedtuple
+                else None
+            )
         if isinstance(value, Tup) and value.kind == "iterator":
             return False
         return isinstance(value, _CONTAINERS[name]) if not isinstance(value, Tree | Host) else None
@@ -780,7 +882,13 @@ def from_annotation(interp: Interpreter, node: cst.BaseExpression, depth: int = 
     if not isinstance(kind, LibV):
         return None
     name = kind.name
-    scalars = {"builtins.int": "int", "builtins.float": "float", "builtins.bool": "bool", "builtins.str": "str", "builtins.complex": "complex"}
+    scalars = {
+        "builtins.int": "int",
+        "builtins.float": "float",
+        "builtins.bool": "bool",
+        "builtins.str": "str",
+        "builtins.complex": "complex",
+    }
     if name in scalars:
         return Host(scalars[name])
     if name == "typing.Optional" and inner:
@@ -809,7 +917,11 @@ def instance_of(interp: Interpreter, cls: ClassV, depth: int = 0) -> Obj:
             continue
         for s in c.node.body.body:
             for small in s.body if isinstance(s, cst.SimpleStatementLine) else ():
-                if isinstance(small, cst.AnnAssign) and isinstance(small.target, cst.Name) and small.target.value not in obj.slots:
+                if (
+                    isinstance(small, cst.AnnAssign)
+                    and isinstance(small.target, cst.Name)
+                    and small.target.value not in obj.slots
+                ):
                     value = from_annotation(interp, small.annotation.annotation, depth + 1)
                     if value is not None:
                         obj.slots[small.target.value] = value
@@ -823,7 +935,12 @@ def star_import(interp: Interpreter, name: str, node: cst.CSTNode) -> None:
 def subscripted_library(interp: Interpreter, base: LibV, index: Value) -> Value:
     """``typing.X[...]`` stays itself; anything else of a library is unknown."""
     root = base.name.split(".")[0]
-    return base if root in ("typing", "collections", "builtins", "jaxtyping", "typing_extensions", "chex") or base.name in _JAX_ARRAY else UNKNOWN
+    return (
+        base
+        if root in ("typing", "collections", "builtins", "jaxtyping", "typing_extensions", "chex")
+        or base.name in _JAX_ARRAY
+        else UNKNOWN
+    )
 
 
 __all__ = ["NO_LOOPS", "Args", "Binding", "SuperV"]

@@ -77,7 +77,11 @@ def _read_fields(interp: Interpreter, cls: ClassV) -> None:
                 if name not in fields:
                     fields.append(name)
                 value = cls.slots.get(name)
-                if isinstance(value, FieldV) and value.static or _marks_static(interp, small.annotation.annotation, cls):
+                if (
+                    isinstance(value, FieldV)
+                    and value.static
+                    or _marks_static(interp, small.annotation.annotation, cls)
+                ):
                     static.add(name)
                 else:
                     static.discard(name)
@@ -117,7 +121,14 @@ def apply_decorator(interp: Interpreter, decorator: Value, cls: ClassV) -> bool:
     return register(interp, decorator.name, registers, cls, keywords, args)
 
 
-def register(interp: Interpreter, name: str, registers: str | None, cls: ClassV, keywords: dict[str, Value], args: tuple[Value, ...] = ()) -> bool:
+def register(
+    interp: Interpreter,
+    name: str,
+    registers: str | None,
+    cls: ClassV,
+    keywords: dict[str, Value],
+    args: tuple[Value, ...] = (),
+) -> bool:
     """Make of the class what the library function ``name`` makes of it."""
     facts = cls.facts
     tail = name.rpartition(".")[2]
@@ -127,12 +138,19 @@ def register(interp: Interpreter, name: str, registers: str | None, cls: ClassV,
         return False
     if registers in ("dataclass", "pytree_dataclass", "frozen_dataclass") or tail in ("dataclass", "pytree_dataclass"):
         facts.dataclass = True
-        facts.frozen |= keywords.get("frozen") == TRUE or name.startswith("flax.struct") or registers == "frozen_dataclass"
+        facts.frozen |= (
+            keywords.get("frozen") == TRUE or name.startswith("flax.struct") or registers == "frozen_dataclass"
+        )
         facts.eq = keywords.get("eq") != FALSE
         _read_fields(interp, cls)
     if registers != "dataclass" and registers != "frozen_dataclass":
         facts.pytree = True
-        facts.custom_flatten |= tail in ("register_pytree_node_class", "register_pytree_node", "register_pytree_with_keys_class", "register_pytree_with_keys")
+        facts.custom_flatten |= tail in (
+            "register_pytree_node_class",
+            "register_pytree_node",
+            "register_pytree_with_keys_class",
+            "register_pytree_with_keys",
+        )
         meta = _names(keywords.get("meta_fields"))
         data = _names(keywords.get("data_fields"))
         if meta is None and data is None and tail == "register_dataclass" and len(args) >= 2:
@@ -182,7 +200,9 @@ def _aux_fields(cls: ClassV) -> frozenset[str]:
         for small in s.body if isinstance(s, cst.SimpleStatementLine) else ():
             if isinstance(small, cst.Assign) and isinstance(small.targets[0].target, cst.Name):
                 assigned[small.targets[0].target.value] = small.value
-            elif isinstance(small, cst.Return) and isinstance(small.value, cst.Tuple) and len(small.value.elements) == 2:
+            elif (
+                isinstance(small, cst.Return) and isinstance(small.value, cst.Tuple) and len(small.value.elements) == 2
+            ):
                 children |= attributes(small.value.elements[0].value)
                 aux |= attributes(small.value.elements[1].value)
     return frozenset(aux - children)

@@ -110,7 +110,14 @@ class Context:
         """How library functions are spelled where the event is."""
         return Names(event.unit.module.display, self.bindings(event.unit.module))
 
-    def rewrite(self, event: Event, node: cst.CSTNode, new: Rewrite | None, message: str, applicability: Applicability = Applicability.UNSAFE) -> Fix | None:
+    def rewrite(
+        self,
+        event: Event,
+        node: cst.CSTNode,
+        new: Rewrite | None,
+        message: str,
+        applicability: Applicability = Applicability.UNSAFE,
+    ) -> Fix | None:
         """A fix that replaces one node by other text."""
         if new is None:
             return None

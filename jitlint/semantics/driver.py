@@ -26,8 +26,13 @@ class Analysis:
     interp: Interpreter
 
 
-def analyse(project: Project, knowledge: Knowledge, rules: Sequence[Rule], target: JaxTarget | None = None,
-            assume_jitted: frozenset[str] = frozenset()) -> Analysis:
+def analyse(
+    project: Project,
+    knowledge: Knowledge,
+    rules: Sequence[Rule],
+    target: JaxTarget | None = None,
+    assume_jitted: frozenset[str] = frozenset(),
+) -> Analysis:
     """Run the analysis over a project and the rules over its events."""
     interp = Interpreter(project, knowledge, assume_jitted)
     for module in project.modules:
@@ -68,8 +73,20 @@ def _finding(ctx: Context, rule: Rule, event: Event, report: Report) -> Finding:
     if certainty is Certainty.POSSIBLE and severity is Severity.ERROR:
         severity = Severity.WARNING
     trace = report.trace if report.trace is not None else ctx.path(event)
-    return Finding(rule.code, rule.name, report.message, module.display, unit.span(report.node), severity, certainty, report.help, tuple(trace),
-                   report.fix, qualname=event.function, properties=report.properties)
+    return Finding(
+        rule.code,
+        rule.name,
+        report.message,
+        module.display,
+        unit.span(report.node),
+        severity,
+        certainty,
+        report.help,
+        tuple(trace),
+        report.fix,
+        qualname=event.function,
+        properties=report.properties,
+    )
 
 
 def steps(origins: Iterable[tuple[str, cst.CSTNode, Unit]]) -> tuple[Step, ...]:

@@ -200,7 +200,7 @@ class Interpreter:
         event.trace = tuple(self.traces)
         event.loops = tuple(self.loops)
         event.frame = self.frame
-        inner = self.guards[self.traces[-1].guards_at:] if self.traces else ()
+        inner = self.guards[self.traces[-1].guards_at :] if self.traces else ()
         if inner:
             event.guards = frozenset().union(*(g.names for g in inner))
             event.guard_node = inner[-1].node
@@ -378,8 +378,8 @@ class Interpreter:
         if content.items is not None and star is not None and len(content.items) >= len(elements) - 1:
             items = list(content.items)
             after = len(elements) - star - 1
-            rest = items[star:len(items) - after]
-            values: list[Value] = [*items[:star], ListV(Tup(tuple(rest)), node), *items[len(items) - after:]]
+            rest = items[star : len(items) - after]
+            values: list[Value] = [*items[:star], ListV(Tup(tuple(rest)), node), *items[len(items) - after :]]
             for e, v in zip(elements, values, strict=True):
                 self.assign(e.value, v, node)
             return
@@ -458,11 +458,16 @@ class Interpreter:
             case cst.NamedExpr():
                 self.refine(test.target, holds)
             case cst.Comparison(comparisons=[one]):
-                if isinstance(one.operator, cst.Is | cst.IsNot | cst.Equal | cst.NotEqual) and isinstance(one.comparator, cst.Name) \
-                        and one.comparator.value == "None":
+                if (
+                    isinstance(one.operator, cst.Is | cst.IsNot | cst.Equal | cst.NotEqual)
+                    and isinstance(one.comparator, cst.Name)
+                    and one.comparator.value == "None"
+                ):
                     none = holds == isinstance(one.operator, cst.Is | cst.Equal)
                     self._narrow(test.left, lambda v: (v == NONE) == none)
-                elif isinstance(one.operator, cst.Equal | cst.NotEqual) and holds == isinstance(one.operator, cst.Equal):
+                elif isinstance(one.operator, cst.Equal | cst.NotEqual) and holds == isinstance(
+                    one.operator, cst.Equal
+                ):
                     other = self._peek(one.comparator)
                     if isinstance(other, Const):
                         self._narrow_to(test.left, other)
@@ -478,7 +483,11 @@ class Interpreter:
     def _peek(self, node: cst.BaseExpression) -> Value | None:
         self.quiet += 1
         try:
-            return self.eval(node) if isinstance(node, cst.Name | cst.Attribute | cst.Tuple | cst.SimpleString | cst.Integer) else None
+            return (
+                self.eval(node)
+                if isinstance(node, cst.Name | cst.Attribute | cst.Tuple | cst.SimpleString | cst.Integer)
+                else None
+            )
         finally:
             self.quiet -= 1
 
@@ -583,7 +592,11 @@ class Interpreter:
             from jitlint.semantics.events import Unrolled
 
             turns = loop.trip if loop.turn is not None and loop.trip else 1
-            self.emit(Unrolled(node=node, unit=self.unit, iterations=loop.trip, operations=max(1, loop.operations // max(1, turns))))
+            self.emit(
+                Unrolled(
+                    node=node, unit=self.unit, iterations=loop.trip, operations=max(1, loop.operations // max(1, turns))
+                )
+            )
 
     def _while(self, node: cst.While) -> bool:
         loop = Loop(node, self.unit, self.frame)
@@ -593,11 +606,25 @@ class Interpreter:
             return self._else(node.orelse)  # type: ignore[arg-type]
         endless = first is True and isinstance(node.test, cst.Name | cst.Integer)
         self.refine(node.test, True)
-        return self._loop(node, loop, lambda: True, lambda: self.block(node.body), endless=endless,
-                          again=None if endless else lambda: self.test(node.test, "while", node) is not False)
+        return self._loop(
+            node,
+            loop,
+            lambda: True,
+            lambda: self.block(node.body),
+            endless=endless,
+            again=None if endless else lambda: self.test(node.test, "while", node) is not False,
+        )
 
-    def _loop(self, node: cst.For | cst.While, loop: Loop, bind: Callable[[], bool], body: Callable[[], bool], *, endless: bool,
-              again: Callable[[], bool] | None = None) -> bool:
+    def _loop(
+        self,
+        node: cst.For | cst.While,
+        loop: Loop,
+        bind: Callable[[], bool],
+        body: Callable[[], bool],
+        *,
+        endless: bool,
+        again: Callable[[], bool] | None = None,
+    ) -> bool:
         """Run a loop to a fixpoint. The first turn is taken to happen; later ones may."""
         frame = self.frame
         self.loops.append(loop)
@@ -739,7 +766,9 @@ class Interpreter:
                 compile_time += 1
             elif value == LibV("jax.disable_jit()"):
                 jit_off += 1
-            if item.asname is not None and isinstance(item.asname.name, cst.Name | cst.Tuple | cst.List | cst.Attribute):
+            if item.asname is not None and isinstance(
+                item.asname.name, cst.Name | cst.Tuple | cst.List | cst.Attribute
+            ):
                 self.assign(item.asname.name, entered, node)
         self.compile_time += compile_time
         self.jit_off += jit_off
@@ -1004,7 +1033,15 @@ class Interpreter:
         out: Value | None = None
         for i, c in enumerate(node.comparisons):
             right = self.eval(c.comparator)
-            out = operators.compare(self, c.operator, left, right, node, node.left if i == 0 else node.comparisons[i - 1].comparator, c.comparator)
+            out = operators.compare(
+                self,
+                c.operator,
+                left,
+                right,
+                node,
+                node.left if i == 0 else node.comparisons[i - 1].comparator,
+                c.comparator,
+            )
             if i < len(node.comparisons) - 1:
                 known = operators.truth(self, out, node, "chain")
                 if known is False:
@@ -1159,14 +1196,19 @@ class Interpreter:
             self.trail.write(env, target.value, value)
         elif isinstance(target, cst.Tuple | cst.List):
             content = operators.iterate(self, value, target, count=len(target.elements))
-            if content.items is not None and len(content.items) == len(target.elements) \
-                    and not any(isinstance(e, cst.StarredElement) for e in target.elements):
+            if (
+                content.items is not None
+                and len(content.items) == len(target.elements)
+                and not any(isinstance(e, cst.StarredElement) for e in target.elements)
+            ):
                 for e, v in zip(target.elements, content.items, strict=True):
                     self._comp_assign(e.value, v, env)
             else:
                 each = content.any_item()
                 for e in target.elements:
-                    self._comp_assign(e.value, ListV(Tup(None, each), target) if isinstance(e, cst.StarredElement) else each, env)
+                    self._comp_assign(
+                        e.value, ListV(Tup(None, each), target) if isinstance(e, cst.StarredElement) else each, env
+                    )
 
     def _comp_filters(self, comp: cst.CompFor) -> bool | None:
         result: bool | None = True
@@ -1182,7 +1224,15 @@ class Interpreter:
     def effect(self, kind: str, what: str, node: cst.CSTNode, args: list[Value]) -> None:
         """Record a host effect, if it happens while tracing."""
         if self.tracing and not self.compile_time:
-            self.emit(Effect(node=node, unit=self.unit, effect=kind, what=what, traced=any(traced_leaf(a) is not None for a in args)))
+            self.emit(
+                Effect(
+                    node=node,
+                    unit=self.unit,
+                    effect=kind,
+                    what=what,
+                    traced=any(traced_leaf(a) is not None for a in args),
+                )
+            )
 
 
 def _dotted(node: cst.BaseExpression) -> str:
@@ -1191,11 +1241,49 @@ def _dotted(node: cst.BaseExpression) -> str:
     return node.value if isinstance(node, cst.Name) else ""
 
 
-_BUILTIN_CLASSES = frozenset({"int", "float", "bool", "str", "complex", "list", "tuple", "dict", "set", "frozenset", "object", "type",
-                              "property", "staticmethod", "classmethod", "super", "slice", "range", "bytes", "bytearray", "Exception",
-                              "ValueError", "TypeError", "RuntimeError", "NotImplementedError", "KeyError", "IndexError",
-                              "AttributeError", "AssertionError", "NotImplemented", "Ellipsis", "__import__", "BaseException",
-                              "StopIteration", "ImportError", "OSError", "ArithmeticError", "ZeroDivisionError", "memoryview"})
+_BUILTIN_CLASSES = frozenset(
+    {
+        "int",
+        "float",
+        "bool",
+        "str",
+        "complex",
+        "list",
+        "tuple",
+        "dict",
+        "set",
+        "frozenset",
+        "object",
+        "type",
+        "property",
+        "staticmethod",
+        "classmethod",
+        "super",
+        "slice",
+        "range",
+        "bytes",
+        "bytearray",
+        "Exception",
+        "ValueError",
+        "TypeError",
+        "RuntimeError",
+        "NotImplementedError",
+        "KeyError",
+        "IndexError",
+        "AttributeError",
+        "AssertionError",
+        "NotImplemented",
+        "Ellipsis",
+        "__import__",
+        "BaseException",
+        "StopIteration",
+        "ImportError",
+        "OSError",
+        "ArithmeticError",
+        "ZeroDivisionError",
+        "memoryview",
+    }
+)
 
 _STATEMENTS: dict[type[cst.CSTNode], Any] = {
     cst.SimpleStatementLine: Interpreter._simple_line,

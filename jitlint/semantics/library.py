@@ -53,7 +53,9 @@ Given = dict[str, tuple[Value, "cst.CSTNode | None"]]
 def decorates(interp: Interpreter, name: str) -> bool:
     """Is a library function, used as a decorator, more than a mark?"""
     model = interp.knowledge.function(name)
-    return model is not None and (model.transform is not None or name in builtin.HANDLERS or model.registers is not None)
+    return model is not None and (
+        model.transform is not None or name in builtin.HANDLERS or model.registers is not None
+    )
 
 
 def call(interp: Interpreter, name: str, args: Args, node: cst.CSTNode) -> Value:
@@ -62,6 +64,8 @@ def call(interp: Interpreter, name: str, args: Args, node: cst.CSTNode) -> Value
     if handler is not None:
         return handler(interp, args, node)
     model = interp.knowledge.function(name)
+    if interp.knowledge.constant(name) == "dtype":
+        return _cast(interp, name, args, node)
     if model is None:
         if interp.knowledge.class_(name) is not None:
             return UNKNOWN
@@ -72,6 +76,26 @@ def call(interp: Interpreter, name: str, args: Args, node: cst.CSTNode) -> Value
         if result is not None:
             return result
     return apply(interp, model, args, node)
+
+
+def _cast(interp: Interpreter, name: str, args: Args, node: cst.CSTNode) -> Value:
+    """``jnp.float32(x)``, ``np.int32(x)``: a scalar type called as a function."""
+    value = args.pos[0] if args.pos else Const(0)
+    operators.check_leak(interp, [value], node)
+    array = as_array(value)
+    shape = array.shape if array is not None else None
+    dtype = dtype_of(LibV(name))
+    if is_jax(name):
+        out = operators.result_array(interp, [value], jax=True, node=node, what=short(name))
+        return replace(out, dtype=dtype, shape=shape, weak=False)
+    if interp.traces:
+        raised = operators.needs_concrete(
+            interp, value, args.node(0) or node, "numpy", short(name), "TracerArrayConversionError"
+        )
+        if raised:
+            return UNKNOWN
+    out = operators.result_array(interp, [value])
+    return replace(out, level=Level.NUMPY, dtype=dtype, shape=shape, weak=False) if not out.is_traced else UNKNOWN
 
 
 def call_method(interp: Interpreter, name: str, me: Value, args: Args, node: cst.CSTNode) -> Value:
@@ -135,19 +159,41 @@ def bind(model: FunctionModel, args: Args) -> Given:
 
 def is_jax(name: str) -> bool:
     """Do results of this function come out of jax (tracers under a staging trace)?"""
-    return name.split(".")[0] in ("jax", "optax", "flax", "equinox", "haiku", "chex", "distrax", "numpyro", "rlax", "lineax", "diffrax", "optimistix")
+    return name.split(".")[0] in (
+        "jax",
+        "optax",
+        "flax",
+        "equinox",
+        "haiku",
+        "chex",
+        "distrax",
+        "numpyro",
+        "rlax",
+        "lineax",
+        "diffrax",
+        "optimistix",
+    )
 
 
 def short(name: str) -> str:
     """A dotted name as people write it."""
     for long, brief in (("jax.numpy.", "jnp."), ("numpy.", "np."), ("jax.lax.", "lax."), ("builtins.", "")):
         if name.startswith(long):
-            return brief + name[len(long):]
+            return brief + name[len(long) :]
     return name
 
 
-_NEEDS = {"numpy": "numpy", "math": "math", "itertools": "range", "operator": "convert", "builtins": "convert", "random": "convert",
-          "statistics": "convert", "decimal": "convert", "fractions": "convert"}
+_NEEDS = {
+    "numpy": "numpy",
+    "math": "math",
+    "itertools": "range",
+    "operator": "convert",
+    "builtins": "convert",
+    "random": "convert",
+    "statistics": "convert",
+    "decimal": "convert",
+    "fractions": "convert",
+}
 
 
 def apply(interp: Interpreter, model: FunctionModel, args: Args, node: cst.CSTNode, me: Value | None = None) -> Value:
@@ -183,7 +229,12 @@ def apply(interp: Interpreter, model: FunctionModel, args: Args, node: cst.CSTNo
         passed = given.get(flag)
         if passed is not None and passed[0] == TRUE:
             more = operators.result_array(interp, values, jax=jax, node=node, what=what)
-            result = Tup((*(result.items if isinstance(result, Tup) and result.items is not None else (result,)), *([more] * extra)))
+            result = Tup(
+                (
+                    *(result.items if isinstance(result, Tup) and result.items is not None else (result,)),
+                    *([more] * extra),
+                )
+            )
     return result
 
 
@@ -210,14 +261,23 @@ def _check_concrete(interp: Interpreter, model: FunctionModel, given: Given, nod
             if error_here is None:
                 continue
             if isinstance(m, Array) and m.is_traced or isinstance(m, Tup | ListV | Tree):
-                raised |= operators.needs_concrete(interp, value, at or node, _category(model.need.get(name, "shape")), what, error_here, name)
+                raised |= operators.needs_concrete(
+                    interp, value, at or node, _category(model.need.get(name, "shape")), what, error_here, name
+                )
                 break
     star = next((p for p in model.params or () if p.kind == "args" and p.name in model.concrete), None)
     if star is not None:
         for name, (value, at) in given.items():
             if name.startswith("*"):
-                raised |= operators.needs_concrete(interp, value, at or node, _category(model.need.get(star.name, "shape")), what,
-                                                   model.concrete[star.name], star.name)
+                raised |= operators.needs_concrete(
+                    interp,
+                    value,
+                    at or node,
+                    _category(model.need.get(star.name, "shape")),
+                    what,
+                    model.concrete[star.name],
+                    star.name,
+                )
     return raised
 
 
@@ -225,7 +285,9 @@ def _category(need: str) -> str:
     return need if need in ("shape", "axis", "size", "count", "index", "dtype", "flag") else "shape"
 
 
-def _check_dynamic(interp: Interpreter, model: FunctionModel, given: Given, node: cst.CSTNode, what: str, jax: bool) -> None:
+def _check_dynamic(
+    interp: Interpreter, model: FunctionModel, given: Given, node: cst.CSTNode, what: str, jax: bool
+) -> None:
     dynamic = model.dynamic
     if dynamic is None or any(u in given for u in dynamic.unless) or not interp.traces:
         return
@@ -234,19 +296,44 @@ def _check_dynamic(interp: Interpreter, model: FunctionModel, given: Given, node
         value = given[n][0]
         for m in members(value):
             leaf = traced_leaf(m)
-            if leaf is None and jax and not dynamic.of and interp.staging and isinstance(m, Array | Const | Tup | ListV):
+            if (
+                leaf is None
+                and jax
+                and not dynamic.of
+                and interp.staging
+                and isinstance(m, Array | Const | Tup | ListV)
+            ):
                 leaf = operators.result_array(interp, [m], jax=True, node=node, what=what)
                 if not leaf.is_traced:
                     leaf = None
-            if leaf is None or isinstance(leaf, Array) and dynamic.of and leaf.shape == () and leaf.python is None and False:
+            if (
+                leaf is None
+                or isinstance(leaf, Array)
+                and dynamic.of
+                and leaf.shape == ()
+                and leaf.python is None
+                and False
+            ):
                 continue
             possible = isinstance(value, Union) or leaf.maybe
-            interp.emit(DynamicShape(node=node, unit=interp.unit, value=value, leaf=leaf, what=what, unless=dynamic.unless, error=dynamic.error,
-                                     possible=possible))
+            interp.emit(
+                DynamicShape(
+                    node=node,
+                    unit=interp.unit,
+                    value=value,
+                    leaf=leaf,
+                    what=what,
+                    unless=dynamic.unless,
+                    error=dynamic.error,
+                    possible=possible,
+                )
+            )
             return
 
 
-def _host_on_traced(interp: Interpreter, model: FunctionModel, given: Given, node: cst.CSTNode, what: str) -> Value | None:
+def _host_on_traced(
+    interp: Interpreter, model: FunctionModel, given: Given, node: cst.CSTNode, what: str
+) -> Value | None:
     """What a host function does with traced arguments; None when none is traced (or it does not matter)."""
     term = model.on_traced
     assert term is not None
@@ -258,8 +345,6 @@ def _host_on_traced(interp: Interpreter, model: FunctionModel, given: Given, nod
             leaf = traced_leaf(m)
             if leaf is not None and interp.traces:
                 if rule.op == "raises":
-                    if isinstance(leaf, Tree):
-                        return UNKNOWN
                     operators.needs_concrete(interp, value, at or node, need, what, rule.arg)
                     return UNKNOWN
                 if rule.op == "works" and not isinstance(value, Union):
@@ -269,8 +354,18 @@ def _host_on_traced(interp: Interpreter, model: FunctionModel, given: Given, nod
                 return UNKNOWN
             if leaf is None and not inside and has_linear(m) and rule.op == "raises":
                 leaf_l = next(x for x in leaves(m) if isinstance(x, Array) and x.level is Level.LINEAR)
-                interp.emit(NeedsConcrete(node=at or node, unit=interp.unit, value=value, leaf=leaf_l, need=need, what=what, error=rule.arg,
-                                          possible=isinstance(value, Union)))
+                interp.emit(
+                    NeedsConcrete(
+                        node=at or node,
+                        unit=interp.unit,
+                        value=value,
+                        leaf=leaf_l,
+                        need=need,
+                        what=what,
+                        error=rule.arg,
+                        possible=isinstance(value, Union),
+                    )
+                )
                 return UNKNOWN
             if leaf is None and has_linear(m) and rule.op == "works":
                 return _shaped(interp, model, given, [v for v, _ in given.values()], node, Term("array"), None)
@@ -280,7 +375,15 @@ def _host_on_traced(interp: Interpreter, model: FunctionModel, given: Given, nod
 # ------------------------------------------------------------------------------------------------ results
 
 
-def _shaped(interp: Interpreter, model: FunctionModel, given: Given, values: list[Value], node: cst.CSTNode, result: Term, me: Value | None) -> Value:
+def _shaped(
+    interp: Interpreter,
+    model: FunctionModel,
+    given: Given,
+    values: list[Value],
+    node: cst.CSTNode,
+    result: Term,
+    me: Value | None,
+) -> Value:
     jax = is_jax(model.name) or isinstance(me, Array) and me.level is not Level.NUMPY
     name = model.name
 
@@ -289,7 +392,9 @@ def _shaped(interp: Interpreter, model: FunctionModel, given: Given, values: lis
 
     match result.op:
         case "array" | "host_array" | "key":
-            if result.op == "host_array" and any(isinstance(x, Array) and x.level is Level.HOST for v in values for x in leaves(v)):
+            if result.op == "host_array" and any(
+                isinstance(x, Array) and x.level is Level.HOST for v in values for x in leaves(v)
+            ):
                 out = replace(array(), level=Level.NUMPY)
             else:
                 out = array()
@@ -297,7 +402,13 @@ def _shaped(interp: Interpreter, model: FunctionModel, given: Given, values: lis
                 out = replace(out, via="random")
             if result.op == "key":
                 return replace(out, dtype="key")
-            return replace(out, shape=_shape(model, given, me), dtype=_dtype(model, given, me), weak=_weak(model, given, me), python=None)
+            return replace(
+                out,
+                shape=_shape(model, given, me),
+                dtype=_dtype(model, given, me),
+                weak=_weak(model, given, me),
+                python=None,
+            )
         case "static":
             if model.name in ("jax.numpy.shape", "numpy.shape") and given:
                 v = next(iter(given.values()))[0]
@@ -309,7 +420,9 @@ def _shaped(interp: Interpreter, model: FunctionModel, given: Given, values: lis
                 return Host(model.type, operators._loops(*values), operators._via(*values) or _effect_via(model))
             if model.type == "tuple":
                 return Tup(None, Host("int", via="shape") if "shape" in model.name else UNKNOWN)
-            return Host(model.type or "object", operators._loops(*values), operators._via(*values) or _effect_via(model))
+            return Host(
+                model.type or "object", operators._loops(*values), operators._via(*values) or _effect_via(model)
+            )
         case "none":
             return NONE
         case "arg":
@@ -333,13 +446,21 @@ def _shaped(interp: Interpreter, model: FunctionModel, given: Given, values: lis
             found = given.get(result.arg)
             base = found[0] if found is not None else UNKNOWN
             out = array()
-            return transforms._mapped(base, lambda v: replace(out, shape=v.shape, dtype=v.dtype) if isinstance(v, Array) else out)
+            return transforms._mapped(
+                base, lambda v: replace(out, shape=v.shape, dtype=v.dtype) if isinstance(v, Array) else out
+            )
         case "each":
             found = given.get(result.arg)
             if found is None:
                 return Tup(None, array())
             content = operators.iterate(interp, found[0], node)
-            return ListV(Tup(None if content.items is None else tuple(array() for _ in content.items), array() if content.items is None else None), node)
+            return ListV(
+                Tup(
+                    None if content.items is None else tuple(array() for _ in content.items),
+                    array() if content.items is None else None,
+                ),
+                node,
+            )
         case "instance":
             obj = Obj(LibV(result.arg), node, open_=True)
             obj.loops = frozenset(interp.loops)
@@ -355,9 +476,19 @@ def _effect_via(model: FunctionModel) -> str | None:
     return model.effect if model.effect in ("clock", "random", "env") else None
 
 
-_OPERATORS: dict[str, type[cst.CSTNode]] = {"add": cst.Add, "sub": cst.Subtract, "mul": cst.Multiply, "truediv": cst.Divide, "floordiv": cst.FloorDivide,
-                                            "mod": cst.Modulo, "pow": cst.Power, "matmul": cst.MatrixMultiply, "and_": cst.BitAnd, "or_": cst.BitOr,
-                                            "xor": cst.BitXor}
+_OPERATORS: dict[str, type[cst.CSTNode]] = {
+    "add": cst.Add,
+    "sub": cst.Subtract,
+    "mul": cst.Multiply,
+    "truediv": cst.Divide,
+    "floordiv": cst.FloorDivide,
+    "mod": cst.Modulo,
+    "pow": cst.Power,
+    "matmul": cst.MatrixMultiply,
+    "and_": cst.BitAnd,
+    "or_": cst.BitOr,
+    "xor": cst.BitXor,
+}
 
 
 def _operator(interp: Interpreter, model: FunctionModel, values: list[Value], node: cst.CSTNode) -> Value:
@@ -410,7 +541,11 @@ def as_array(v: Value | None) -> Array | None:
 def _arrays(model: FunctionModel, given: Given, me: Value | None) -> list[Array | None]:
     """The array arguments of an element-wise function."""
     skip = {"dtype", "out", "where", "axis", "size", "fill_value", "precision", "preferred_element_type"}
-    out = [as_array(v) for k, (v, _) in given.items() if k not in skip and not (model.name.endswith(".where") and k == "condition")]
+    out = [
+        as_array(v)
+        for k, (v, _) in given.items()
+        if k not in skip and not (model.name.endswith(".where") and k == "condition")
+    ]
     return out
 
 
@@ -470,10 +605,17 @@ def _shape(model: FunctionModel, given: Given, me: Value | None) -> shapes.Shape
         case "matrix":
             n = _argument(given, term.args[0])
             m = _argument(given, term.args[1]) if len(term.args) > 1 else n
-            return (shapes.as_int(n) if n is not None else None, shapes.as_int(m if m is not None and m != NONE else n or UNKNOWN))
+            return (
+                shapes.as_int(n) if n is not None else None,
+                shapes.as_int(m if m is not None and m != NONE else n or UNKNOWN),
+            )
         case "transpose":
-            if first is not None and first.shape is not None and (len(term.args) < 2 or _argument(given, term.args[1]) in (None, NONE)) \
-                    and "*0" not in given:
+            if (
+                first is not None
+                and first.shape is not None
+                and (len(term.args) < 2 or _argument(given, term.args[1]) in (None, NONE))
+                and "*0" not in given
+            ):
                 return tuple(reversed(first.shape))
             return None if first is None or first.shape is None else (None,) * len(first.shape)
         case "swap":
@@ -510,7 +652,11 @@ def _arange(given: Given) -> int | None:
     start, stop, step = (_argument(given, n) for n in ("start", "stop", "step"))
     if stop is None or stop == NONE:
         start, stop = Const(0), start
-    nums = [n.value if isinstance(n, Const) and isinstance(n.value, int | float) else None for n in (start, stop, step or Const(1)) if n is not None]
+    nums = [
+        n.value if isinstance(n, Const) and isinstance(n.value, int | float) else None
+        for n in (start, stop, step or Const(1))
+        if n is not None
+    ]
     if len(nums) == 3 and None not in nums and nums[2]:
         import math
 
@@ -630,8 +776,17 @@ def _key(interp: Interpreter, model: FunctionModel, given: Given, node: cst.CSTN
         if found is not None:
             at = found[1]
             data = given.get("data")
-            interp.emit(KeyUse(node=at or node, unit=interp.unit, value=found[0], what=short(model.name), consumes=model.key == "consumes",
-                               with_data=data is not None, place=_place_of(interp, at)))
+            interp.emit(
+                KeyUse(
+                    node=at or node,
+                    unit=interp.unit,
+                    value=found[0],
+                    what=short(model.name),
+                    consumes=model.key == "consumes",
+                    with_data=data is not None,
+                    place=_place_of(interp, at),
+                )
+            )
 
 
 def _place_of(interp: Interpreter, node: cst.CSTNode | None) -> tuple[int, object] | None:
@@ -643,11 +798,36 @@ def _place_of(interp: Interpreter, node: cst.CSTNode | None) -> tuple[int, objec
 
 
 _JITS = {"jit", "pjit", "pmap", "filter_jit", "filter_pmap"}
-_KIND = {"remat": "checkpoint", "jacobian": "jacrev", "xla_computation": "traced", "filter_grad": "grad", "filter_value_and_grad": "value_and_grad",
-         "filter_checkpoint": "checkpoint", "filter_eval_shape": "eval_shape", "filter_make_jaxpr": "make_jaxpr", "filter_closure_convert": "plain",
-         "linear_transpose": "linear_transpose", "closure_convert": "traced", "apply_along_axis": "vectorize"}
-_WRAPPERS = {"grad", "value_and_grad", "jacfwd", "jacrev", "hessian", "vmap", "checkpoint", "vectorize", "shard_map", "xmap", "named_call",
-             "make_jaxpr", "traced", "filter_vmap"}
+_KIND = {
+    "remat": "checkpoint",
+    "jacobian": "jacrev",
+    "xla_computation": "traced",
+    "filter_grad": "grad",
+    "filter_value_and_grad": "value_and_grad",
+    "filter_checkpoint": "checkpoint",
+    "filter_eval_shape": "eval_shape",
+    "filter_make_jaxpr": "make_jaxpr",
+    "filter_closure_convert": "plain",
+    "linear_transpose": "linear_transpose",
+    "closure_convert": "traced",
+    "apply_along_axis": "vectorize",
+}
+_WRAPPERS = {
+    "grad",
+    "value_and_grad",
+    "jacfwd",
+    "jacrev",
+    "hessian",
+    "vmap",
+    "checkpoint",
+    "vectorize",
+    "shard_map",
+    "xmap",
+    "named_call",
+    "make_jaxpr",
+    "traced",
+    "filter_vmap",
+}
 _FLOW = {"scan", "while_loop", "fori_loop", "cond", "switch", "map", "associative_scan"}
 
 
@@ -685,7 +865,9 @@ def _transform(interp: Interpreter, model: FunctionModel, args: Args, node: cst.
         if kind == "jvp" and primals:
             primals = list(operators.iterate(interp, primals[0], node).items or (UNKNOWN,))
         linear = [transforms._linear(interp, p, node) for p in primals]
-        result = transforms.host_call(interp, "grad", None, node, False, lambda: calls.call_value(interp, func, Args(linear), node))
+        result = transforms.host_call(
+            interp, "grad", None, node, False, lambda: calls.call_value(interp, func, Args(linear), node)
+        )
         out = transforms._delinearize(interp, result, linear, node)
         return Tup((out, UNKNOWN)) if kind != "jvp" else Tup((out, out))
     if kind in ("eval_shape", "linear_transpose"):
@@ -694,8 +876,11 @@ def _transform(interp: Interpreter, model: FunctionModel, args: Args, node: cst.
         return UNKNOWN
     if kind in ("custom_jvp", "custom_vjp", "custom_vmap", "custom_gradient", "custom"):
         func = args.pos[0] if args.pos else None
-        return transforms.wrap(interp, "custom", func, {k: v for k, (v, _) in given.items()}, node) if func is not None else \
-            Partial(LibV(model.name), (), dict(args.kw), node)
+        return (
+            transforms.wrap(interp, "custom", func, {k: v for k, (v, _) in given.items()}, node)
+            if func is not None
+            else Partial(LibV(model.name), (), dict(args.kw), node)
+        )
     if kind in ("tree_map", "tree_map_with_path"):
         func = args.pos[0] if args.pos else UNKNOWN
         return transforms.tree_map(interp, func, args.pos[1:], node, with_path="path" in kind)
@@ -709,11 +894,20 @@ def _transform(interp: Interpreter, model: FunctionModel, args: Args, node: cst.
         return transforms._mapped(result, lambda _: out)
     if kind == "tree_partial":
         func = args.pos[0] if args.pos else UNKNOWN
-        return transforms.wrap(interp, "tree_partial", Partial(func, tuple(args.pos[1:]), dict(args.kw), node), {}, node)
+        return transforms.wrap(
+            interp, "tree_partial", Partial(func, tuple(args.pos[1:]), dict(args.kw), node), {}, node
+        )
     return None
 
 
-def _wrap_one(interp: Interpreter, kind: str, func: Value, options: dict[str, Value], nodes: dict[str, cst.CSTNode], node: cst.CSTNode) -> Value:
+def _wrap_one(
+    interp: Interpreter,
+    kind: str,
+    func: Value,
+    options: dict[str, Value],
+    nodes: dict[str, cst.CSTNode],
+    node: cst.CSTNode,
+) -> Value:
     if kind in _JITS:
         return transforms.make_jitted(interp, kind, func, options, nodes, node)
     return transforms.wrap(interp, kind, func, options, node)

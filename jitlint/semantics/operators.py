@@ -98,13 +98,24 @@ def number(v: Value) -> Array | None:
     if kind in NUMBERS:
         loops = v.loops if isinstance(v, Const | Host) else NO_LOOPS
         via = v.via if isinstance(v, Const | Host) else None
-        return Array(Level.NUMPY, None if kind == "number" else kind, (), kind != "bool", python=kind, loops=loops, via=via)
+        return Array(
+            Level.NUMPY, None if kind == "number" else kind, (), kind != "bool", python=kind, loops=loops, via=via
+        )
     return None
 
 
-def result_array(interp: Interpreter, operands: Iterable[Value], *, dtype: str | None = None, shape: shapes.Shape | None = None,
-                 weak: bool | None = None, python: str | None = None, jax: bool = False, node: cst.CSTNode | None = None,
-                 what: str = "") -> Array:
+def result_array(
+    interp: Interpreter,
+    operands: Iterable[Value],
+    *,
+    dtype: str | None = None,
+    shape: shapes.Shape | None = None,
+    weak: bool | None = None,
+    python: str | None = None,
+    jax: bool = False,
+    node: cst.CSTNode | None = None,
+    what: str = "",
+) -> Array:
     """The array that an operation on ``operands`` gives: traced when one is, or when jax operations are staged here.
 
     ``jax`` says that the operation is jax's own (its result is a tracer under a staging trace, whatever it is given).
@@ -142,7 +153,9 @@ def result_array(interp: Interpreter, operands: Iterable[Value], *, dtype: str |
         if node is not None:
             trace = next(t for t in reversed(interp.traces) if t.staging)
             name = trace.entry.name if trace.entry is not None else trace.kind
-            origin = interp.origin(f"{what or 'a jax operation'} gives a tracer here: it runs while `{name}` is traced", node)
+            origin = interp.origin(
+                f"{what or 'a jax operation'} gives a tracer here: it runs while `{name}` is traced", node
+            )
     return Array(level, dtype, shape, weak, python, roots, maybe and not definite, origin, loops, via)
 
 
@@ -157,7 +170,9 @@ def check_leak(interp: Interpreter, values: Iterable[Value], node: cst.CSTNode) 
             return
 
 
-def needs_concrete(interp: Interpreter, value: Value, node: cst.CSTNode, need: str, what: str, error: str, param: str = "") -> bool:
+def needs_concrete(
+    interp: Interpreter, value: Value, node: cst.CSTNode, need: str, what: str, error: str, param: str = ""
+) -> bool:
     """Record that ``what`` needs ``value`` concrete, if it is traced; True when it (certainly) is."""
     certain = False
     for m in members(value):
@@ -166,8 +181,19 @@ def needs_concrete(interp: Interpreter, value: Value, node: cst.CSTNode, need: s
             continue
         possible = isinstance(value, Union) or leaf.maybe
         certain |= not possible
-        interp.emit(NeedsConcrete(node=node, unit=interp.unit, value=value, leaf=leaf, need=need, what=what, error=error, param=param,
-                                  possible=possible))
+        interp.emit(
+            NeedsConcrete(
+                node=node,
+                unit=interp.unit,
+                value=value,
+                leaf=leaf,
+                need=need,
+                what=what,
+                error=error,
+                param=param,
+                possible=possible,
+            )
+        )
         break
     return certain
 
@@ -220,7 +246,17 @@ def truth(interp: Interpreter, value: Value, node: cst.CSTNode, construct: str) 
             error = "TracerBoolConversionError"
             if isinstance(m, Array) and m.shape is not None and any(d is not None and d != 1 for d in m.shape):
                 error = "ValueError"
-            interp.emit(TruthTest(node=node, unit=interp.unit, value=value, leaf=m, error=error, possible=possible, construct=construct))
+            interp.emit(
+                TruthTest(
+                    node=node,
+                    unit=interp.unit,
+                    value=value,
+                    leaf=m,
+                    error=error,
+                    possible=possible,
+                    construct=construct,
+                )
+            )
             return None
     return None
 
@@ -228,19 +264,47 @@ def truth(interp: Interpreter, value: Value, node: cst.CSTNode, construct: str) 
 # ------------------------------------------------------------------------------------------------ operators
 
 _FOLD: dict[type[cst.CSTNode], Callable[[Any, Any], Any]] = {
-    cst.Add: operator.add, cst.Subtract: operator.sub, cst.Multiply: operator.mul, cst.Divide: operator.truediv,
-    cst.FloorDivide: operator.floordiv, cst.Modulo: operator.mod, cst.Power: operator.pow, cst.LeftShift: operator.lshift,
-    cst.RightShift: operator.rshift, cst.BitAnd: operator.and_, cst.BitOr: operator.or_, cst.BitXor: operator.xor,
+    cst.Add: operator.add,
+    cst.Subtract: operator.sub,
+    cst.Multiply: operator.mul,
+    cst.Divide: operator.truediv,
+    cst.FloorDivide: operator.floordiv,
+    cst.Modulo: operator.mod,
+    cst.Power: operator.pow,
+    cst.LeftShift: operator.lshift,
+    cst.RightShift: operator.rshift,
+    cst.BitAnd: operator.and_,
+    cst.BitOr: operator.or_,
+    cst.BitXor: operator.xor,
 }
 _DUNDER: dict[type[cst.CSTNode], str] = {
-    cst.Add: "add", cst.Subtract: "sub", cst.Multiply: "mul", cst.Divide: "truediv", cst.FloorDivide: "floordiv", cst.Modulo: "mod",
-    cst.Power: "pow", cst.LeftShift: "lshift", cst.RightShift: "rshift", cst.BitAnd: "and", cst.BitOr: "or", cst.BitXor: "xor",
+    cst.Add: "add",
+    cst.Subtract: "sub",
+    cst.Multiply: "mul",
+    cst.Divide: "truediv",
+    cst.FloorDivide: "floordiv",
+    cst.Modulo: "mod",
+    cst.Power: "pow",
+    cst.LeftShift: "lshift",
+    cst.RightShift: "rshift",
+    cst.BitAnd: "and",
+    cst.BitOr: "or",
+    cst.BitXor: "xor",
     cst.MatrixMultiply: "matmul",
 }
 AUGMENTED: dict[type[cst.CSTNode], type[cst.CSTNode]] = {
-    cst.AddAssign: cst.Add, cst.SubtractAssign: cst.Subtract, cst.MultiplyAssign: cst.Multiply, cst.DivideAssign: cst.Divide,
-    cst.FloorDivideAssign: cst.FloorDivide, cst.ModuloAssign: cst.Modulo, cst.PowerAssign: cst.Power, cst.LeftShiftAssign: cst.LeftShift,
-    cst.RightShiftAssign: cst.RightShift, cst.BitAndAssign: cst.BitAnd, cst.BitOrAssign: cst.BitOr, cst.BitXorAssign: cst.BitXor,
+    cst.AddAssign: cst.Add,
+    cst.SubtractAssign: cst.Subtract,
+    cst.MultiplyAssign: cst.Multiply,
+    cst.DivideAssign: cst.Divide,
+    cst.FloorDivideAssign: cst.FloorDivide,
+    cst.ModuloAssign: cst.Modulo,
+    cst.PowerAssign: cst.Power,
+    cst.LeftShiftAssign: cst.LeftShift,
+    cst.RightShiftAssign: cst.RightShift,
+    cst.BitAndAssign: cst.BitAnd,
+    cst.BitOrAssign: cst.BitOr,
+    cst.BitXorAssign: cst.BitXor,
     cst.MatrixMultiplyAssign: cst.MatrixMultiply,
 }
 
@@ -278,7 +342,9 @@ def _binary(interp: Interpreter, op: type[cst.CSTNode], left: Value, right: Valu
     if lt in NUMBERS and rt in NUMBERS:
         return Host(_number_type(op, lt or "", rt or ""), _loops(left, right), _via(left, right))
     if isinstance(left, SetV) and isinstance(right, SetV):
-        return SetV(join_all([*left.slots.values(), *right.slots.values()]) if left.slots or right.slots else None, node)
+        return SetV(
+            join_all([*left.slots.values(), *right.slots.values()]) if left.slots or right.slots else None, node
+        )
     if isinstance(left, DictV) and isinstance(right, DictV) and op is cst.BitOr:
         out = DictV(site=node)
         out.slots.update(left.slots)
@@ -322,14 +388,23 @@ def fold(op: type[cst.CSTNode], left: Const, right: Const) -> Value | None:
         value = f(a, b)
     except Exception:
         return None
-    if isinstance(value, bool | int | float | complex | str | bytes) and (not isinstance(value, int) or abs(value) < 1 << 64):
+    if isinstance(value, bool | int | float | complex | str | bytes) and (
+        not isinstance(value, int) or abs(value) < 1 << 64
+    ):
         return Const(value, _loops(left, right), _via(left, right))
     return None
 
 
 def _array_binary(interp: Interpreter, op: type[cst.CSTNode], left: Value, right: Value, node: cst.CSTNode) -> Value:
     check_leak(interp, [left, right], node)
-    if isinstance(left, ListV) and isinstance(right, Array) and right.is_traced or isinstance(right, ListV) and isinstance(left, Array) and left.is_traced:
+    if (
+        isinstance(left, ListV)
+        and isinstance(right, Array)
+        and right.is_traced
+        or isinstance(right, ListV)
+        and isinstance(left, Array)
+        and left.is_traced
+    ):
         sequence, other = (left, right) if isinstance(left, ListV) else (right, left)
         if op is cst.Multiply and isinstance(other, Array) and other.python is not None:
             needs_concrete(interp, other, node, "repeat", "list * n", "TypeError")
@@ -381,7 +456,12 @@ def _sequence_binary(interp: Interpreter, op: type[cst.CSTNode], left: Value, ri
     if op is cst.Multiply:
         seq, n = (a, right) if isinstance(a, Tup) else (b, left)
         assert isinstance(seq, Tup)
-        if isinstance(n, Const) and isinstance(n.value, int) and seq.items is not None and len(seq.items) * n.value <= 64:
+        if (
+            isinstance(n, Const)
+            and isinstance(n.value, int)
+            and seq.items is not None
+            and len(seq.items) * n.value <= 64
+        ):
             return wrap(Tup(seq.items * n.value))
         if isinstance(n, Const | Host) and py_type(n) in ("int", "bool"):
             return wrap(Tup(None, seq.any_item(), length_loops=n.loops))
@@ -392,6 +472,7 @@ def _sequence_binary(interp: Interpreter, op: type[cst.CSTNode], left: Value, ri
 
 def unary(interp: Interpreter, node: cst.UnaryOperation, value: Value) -> Value:
     """``-x``, ``+x``, ``~x``."""
+
     def one(v: Value) -> Value:
         if isinstance(v, Const) and isinstance(v.value, bool | int | float | complex):
             if isinstance(node.operator, cst.Minus):
@@ -414,17 +495,29 @@ def unary(interp: Interpreter, node: cst.UnaryOperation, value: Value) -> Value:
             if method is not None:
                 return calls.call_value(interp, Bound(method, v), calls.Args(), node)
         return UNKNOWN
+
     return union(one(m) for m in members(value)) if isinstance(value, Union) else one(value)
 
 
 _COMPARE: dict[type[cst.CSTNode], Callable[[Any, Any], Any]] = {
-    cst.LessThan: operator.lt, cst.LessThanEqual: operator.le, cst.GreaterThan: operator.gt, cst.GreaterThanEqual: operator.ge,
-    cst.Equal: operator.eq, cst.NotEqual: operator.ne,
+    cst.LessThan: operator.lt,
+    cst.LessThanEqual: operator.le,
+    cst.GreaterThan: operator.gt,
+    cst.GreaterThanEqual: operator.ge,
+    cst.Equal: operator.eq,
+    cst.NotEqual: operator.ne,
 }
 
 
-def compare(interp: Interpreter, op: cst.BaseCompOp, left: Value, right: Value, node: cst.Comparison, left_node: cst.CSTNode,
-            right_node: cst.CSTNode) -> Value:
+def compare(
+    interp: Interpreter,
+    op: cst.BaseCompOp,
+    left: Value,
+    right: Value,
+    node: cst.Comparison,
+    left_node: cst.CSTNode,
+    right_node: cst.CSTNode,
+) -> Value:
     """One comparison of a chain."""
     if isinstance(op, cst.Is | cst.IsNot):
         known = _identical(interp, left, right, node)
@@ -447,15 +540,39 @@ def _identical(interp: Interpreter, left: Value, right: Value, node: cst.CSTNode
         elif isinstance(a, Unknown):
             answers.add(None)
         elif isinstance(a, Const) and isinstance(b, Const):
-            answers.add(a == b if a.value is None or b.value is None or isinstance(a.value, bool) or isinstance(b.value, bool)
-                        or a.value is ... or b.value is ... else None if a == b else False)
-        elif isinstance(a, Const | Array) and isinstance(b, Const | Array) and (isinstance(a, Array) and a.is_traced or isinstance(b, Array) and b.is_traced):
+            answers.add(
+                a == b
+                if a.value is None
+                or b.value is None
+                or isinstance(a.value, bool)
+                or isinstance(b.value, bool)
+                or a.value is ...
+                or b.value is ...
+                else None
+                if a == b
+                else False
+            )
+        elif (
+            isinstance(a, Const | Array)
+            and isinstance(b, Const | Array)
+            and (isinstance(a, Array) and a.is_traced or isinstance(b, Array) and b.is_traced)
+        ):
             const = a if isinstance(a, Const) else b
             leaf = a if isinstance(a, Array) else b
             assert isinstance(leaf, Array)
             if isinstance(const, Const) and isinstance(const.value, bool) and leaf.shape in ((), None):
-                interp.emit(BlindTest(node=node, unit=interp.unit, value=leaf, leaf=leaf, error="", how="is", against=repr(const.value),
-                                      possible=leaf.maybe or isinstance(left, Union)))
+                interp.emit(
+                    BlindTest(
+                        node=node,
+                        unit=interp.unit,
+                        value=leaf,
+                        leaf=leaf,
+                        error="",
+                        how="is",
+                        against=repr(const.value),
+                        possible=leaf.maybe or isinstance(left, Union),
+                    )
+                )
             answers.add(False if isinstance(const, Const) else (None if a == b else None))
         elif b == NONE or a == NONE:
             other = a if b == NONE else b
@@ -498,7 +615,11 @@ def _contains_one(interp: Interpreter, item: Value, container: Value, node: cst.
     if isinstance(container, Const) and isinstance(container.value, str) and isinstance(item, Const):
         return str(item.value) in container.value
     if isinstance(container, Tup):
-        items = container.items if container.items is not None else ((container.elem,) if container.elem is not None else ())
+        items = (
+            container.items
+            if container.items is not None
+            else ((container.elem,) if container.elem is not None else ())
+        )
         known: bool | None = False
         for i in items:
             if i is item:
@@ -521,7 +642,9 @@ def _contains_one(interp: Interpreter, item: Value, container: Value, node: cst.
     return None
 
 
-def _compare(interp: Interpreter, op: cst.BaseCompOp, left: Value, right: Value, node: cst.CSTNode, possible: bool = False) -> Value:
+def _compare(
+    interp: Interpreter, op: cst.BaseCompOp, left: Value, right: Value, node: cst.CSTNode, possible: bool = False
+) -> Value:
     kind = type(op)
     equality = kind in (cst.Equal, cst.NotEqual)
     if isinstance(left, Const) and isinstance(right, Const):
@@ -529,9 +652,21 @@ def _compare(interp: Interpreter, op: cst.BaseCompOp, left: Value, right: Value,
             return Const(bool(_COMPARE[kind](left.value, right.value)), _loops(left, right), _via(left, right))
         except Exception:
             return UNKNOWN
-    for me, other, name in ((left, right, {cst.Equal: "eq", cst.NotEqual: "ne", cst.LessThan: "lt", cst.GreaterThan: "gt", cst.LessThanEqual: "le",
-                                           cst.GreaterThanEqual: "ge"}.get(kind, "")),
-                            (right, left, {cst.Equal: "eq", cst.NotEqual: "ne", cst.LessThan: "gt", cst.GreaterThan: "lt"}.get(kind, ""))):
+    for me, other, name in (
+        (
+            left,
+            right,
+            {
+                cst.Equal: "eq",
+                cst.NotEqual: "ne",
+                cst.LessThan: "lt",
+                cst.GreaterThan: "gt",
+                cst.LessThanEqual: "le",
+                cst.GreaterThanEqual: "ge",
+            }.get(kind, ""),
+        ),
+        (right, left, {cst.Equal: "eq", cst.NotEqual: "ne", cst.LessThan: "gt", cst.GreaterThan: "lt"}.get(kind, "")),
+    ):
         if isinstance(me, Obj) and me.project_class is not None and name:
             method = me.project_class.lookup(f"__{name}__")
             if isinstance(method, Func):
@@ -542,8 +677,18 @@ def _compare(interp: Interpreter, op: cst.BaseCompOp, left: Value, right: Value,
         if isinstance(other, Const | Host) and py_type(other) in ("NoneType", "str", "bytes") and equality:
             if isinstance(traced, Array) and traced.is_traced and py_type(other) == "str":
                 against = repr(other.value) if isinstance(other, Const) else "a string"
-                interp.emit(BlindTest(node=node, unit=interp.unit, value=traced, leaf=traced, error="", how="==", against=against,
-                                      possible=traced.maybe or possible))
+                interp.emit(
+                    BlindTest(
+                        node=node,
+                        unit=interp.unit,
+                        value=traced,
+                        leaf=traced,
+                        error="",
+                        how="==",
+                        against=against,
+                        possible=traced.maybe or possible,
+                    )
+                )
             if isinstance(traced, Tree):
                 return Host("bool")
             return Const(kind is cst.NotEqual)
@@ -571,7 +716,9 @@ def _compare(interp: Interpreter, op: cst.BaseCompOp, left: Value, right: Value,
     return Host("bool", _loops(left, right), _via(left, right))
 
 
-def _equal_sequences(interp: Interpreter, left: Value, right: Value, node: cst.CSTNode, kind: type[cst.CSTNode]) -> Value:
+def _equal_sequences(
+    interp: Interpreter, left: Value, right: Value, node: cst.CSTNode, kind: type[cst.CSTNode]
+) -> Value:
     a = left.content if isinstance(left, ListV) else left
     b = right.content if isinstance(right, ListV) else right
     if left is right:
@@ -676,7 +823,14 @@ def _index_sequence(interp: Interpreter, content: Tup, index: Value, node: cst.S
     for m in members(index):
         if isinstance(m, Array) and m.is_traced or isinstance(m, Tree):
             if interp.traces:
-                needs_concrete(interp, m if not isinstance(index, Union) else index, node, "list-index", f"a {kind} index", "TracerIntegerConversionError")
+                needs_concrete(
+                    interp,
+                    m if not isinstance(index, Union) else index,
+                    node,
+                    "list-index",
+                    f"a {kind} index",
+                    "TracerIntegerConversionError",
+                )
             return content.any_item()
     if isinstance(index, Const) and isinstance(index.value, int) and content.items is not None:
         try:
@@ -694,8 +848,17 @@ def mask_check(interp: Interpreter, base: Value, index: Value, node: cst.CSTNode
                 needs_concrete(interp, b, node, "array-slice", "an array slice", "IndexError")
         for m in members(part):
             if isinstance(m, Array) and m.is_traced and shapes.kind(m.dtype) == "bool" and m.shape != ():
-                interp.emit(DynamicShape(node=node, unit=interp.unit, value=m, leaf=m, what="a boolean mask", error="NonConcreteBooleanIndexError",
-                                         possible=m.maybe or isinstance(part, Union)))
+                interp.emit(
+                    DynamicShape(
+                        node=node,
+                        unit=interp.unit,
+                        value=m,
+                        leaf=m,
+                        what="a boolean mask",
+                        error="NonConcreteBooleanIndexError",
+                        possible=m.maybe or isinstance(part, Union),
+                    )
+                )
 
 
 def index_array(interp: Interpreter, base: Array, index: Value, node: cst.Subscript) -> Value:
@@ -711,29 +874,60 @@ def index_array(interp: Interpreter, base: Array, index: Value, node: cst.Subscr
                 needs_concrete(interp, part, node, "numpy-index", "a numpy array index", "TracerArrayConversionError")
     else:
         mask_check(interp, base, index, node)
-    out = result_array(interp, [base, *(p for p in parts if not isinstance(p, SliceV))], node=node, what="indexing a jax array")
-    return replace(out, dtype=base.dtype, weak=base.weak, shape=shapes.indexed(base.shape, parts), python=None,
-                   loops=base.loops | _loops(*(b for p in parts if isinstance(p, SliceV) for b in p.bounds)))
+    out = result_array(
+        interp, [base, *(p for p in parts if not isinstance(p, SliceV))], node=node, what="indexing a jax array"
+    )
+    return replace(
+        out,
+        dtype=base.dtype,
+        weak=base.weak,
+        shape=shapes.indexed(base.shape, parts),
+        python=None,
+        loops=base.loops | _loops(*(b for p in parts if isinstance(p, SliceV) for b in p.bounds)),
+    )
 
 
-def set_item(interp: Interpreter, obj: Value, index: Value, value: Value, node: cst.CSTNode, target: cst.Subscript, augmented: bool) -> None:
+def set_item(
+    interp: Interpreter,
+    obj: Value,
+    index: Value,
+    value: Value,
+    node: cst.CSTNode,
+    target: cst.Subscript,
+    augmented: bool,
+) -> None:
     """``obj[index] = value``."""
     for o in members(obj):
         match o:
             case Array(level=Level.NUMPY):
                 parts = index.items if isinstance(index, Tup) and index.items is not None else (index,)
-                if traced_leaf(value) is not None or any(traced_leaf(p) is not None for p in parts if not isinstance(p, SliceV)):
-                    interp.emit(ItemAssignment(node=target, unit=interp.unit, statement=node, target=target, kind="numpy", value=value))
+                if traced_leaf(value) is not None or any(
+                    traced_leaf(p) is not None for p in parts if not isinstance(p, SliceV)
+                ):
+                    interp.emit(
+                        ItemAssignment(
+                            node=target, unit=interp.unit, statement=node, target=target, kind="numpy", value=value
+                        )
+                    )
                 write_place(interp, target.value, node)
             case Array():
                 if not isinstance(obj, Union):
-                    interp.emit(ItemAssignment(node=target, unit=interp.unit, statement=node, target=target, kind="array", value=value))
+                    interp.emit(
+                        ItemAssignment(
+                            node=target, unit=interp.unit, statement=node, target=target, kind="array", value=value
+                        )
+                    )
             case ListV():
                 content = o.content
                 if traced_leaf(index) is not None and interp.traces and not isinstance(index, SliceV):
                     needs_concrete(interp, index, target, "list-index", "a list index", "TracerIntegerConversionError")
                 new: Tup
-                if isinstance(index, Const) and isinstance(index.value, int) and content.items is not None and -len(content.items) <= index.value < len(content.items):
+                if (
+                    isinstance(index, Const)
+                    and isinstance(index.value, int)
+                    and content.items is not None
+                    and -len(content.items) <= index.value < len(content.items)
+                ):
                     items = list(content.items)
                     items[index.value] = value
                     new = Tup(tuple(items))
@@ -748,7 +942,15 @@ def set_item(interp: Interpreter, obj: Value, index: Value, value: Value, node: 
             case DictV():
                 hashed(interp, index, target, "a dict key")
                 key = dict_key(index)
-                outer_write(interp, o, key if key is not None else DictV.REST, value, node, "item", interp.unit.code(target.value))
+                outer_write(
+                    interp,
+                    o,
+                    key if key is not None else DictV.REST,
+                    value,
+                    node,
+                    "item",
+                    interp.unit.code(target.value),
+                )
                 if key is None:
                     rest = o.rest
                     interp.write(o, DictV.REST, value if rest is None else join(rest, value), node)
@@ -881,8 +1083,11 @@ def vary_if(value: Value, loops: frozenset[Any]) -> Value:
         case Const() | Host() | Array():
             return replace(value, loops=value.loops | loops) if not loops <= value.loops else value
         case Tup(items=items, elem=elem):
-            return replace(value, items=None if items is None else tuple(vary_if(i, loops) for i in items),
-                           elem=None if elem is None else vary_if(elem, loops))
+            return replace(
+                value,
+                items=None if items is None else tuple(vary_if(i, loops) for i in items),
+                elem=None if elem is None else vary_if(elem, loops),
+            )
         case Union(members=ms):
             return Union(tuple(vary_if(m, loops) for m in ms))
     return value
@@ -897,8 +1102,13 @@ def augmented(interp: Interpreter, node: cst.AugAssign, old: Value, value: Value
         content = iterate(interp, value, node)
         extend(interp, old, content, node, interp.unit.code(node.target))
         return None
-    if isinstance(old, Array) and old.level is Level.NUMPY and not isinstance(node.target, cst.Subscript) and traced_leaf(value) is None \
-            and old.shape != ():
+    if (
+        isinstance(old, Array)
+        and old.level is Level.NUMPY
+        and not isinstance(node.target, cst.Subscript)
+        and traced_leaf(value) is None
+        and old.shape != ()
+    ):
         write_place(interp, node.target, node)
         return None
     if isinstance(old, Obj) and old.project_class is not None:
@@ -934,8 +1144,18 @@ def outer_write(interp: Interpreter, box: Box, key: Any, value: Value, node: cst
     if box is interp.frame.env:
         return
     outermost = next((t for t in interp.traces if box.birth < t.birth), trace)
-    interp.emit(OuterWrite(node=node, unit=interp.unit, kind=kind, name=name, leaf=traced_leaf(value), box=box, key=key,
-                           argument=id(box) in outermost.arguments))
+    interp.emit(
+        OuterWrite(
+            node=node,
+            unit=interp.unit,
+            kind=kind,
+            name=name,
+            leaf=traced_leaf(value),
+            box=box,
+            key=key,
+            argument=id(box) in outermost.arguments,
+        )
+    )
 
 
 def note_read(interp: Interpreter, box: Box, key: Any, value: Value, node: cst.CSTNode) -> None:
@@ -959,8 +1179,13 @@ def thrown_away(interp: Interpreter, node: cst.BaseExpression, value: Value) -> 
     """Record an expression statement whose only point is a result that nobody takes."""
     if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
         inner = node.func.value
-        if isinstance(inner, cst.Subscript) and isinstance(inner.value, cst.Attribute) and inner.value.attr.value == "at" \
-                and isinstance(value, Array) and node.func.attr.value != "get":
+        if (
+            isinstance(inner, cst.Subscript)
+            and isinstance(inner.value, cst.Attribute)
+            and inner.value.attr.value == "at"
+            and isinstance(value, Array)
+            and node.func.attr.value != "get"
+        ):
             interp.emit(LostUpdate(node=node, unit=interp.unit, method=f".at[].{node.func.attr.value}"))
 
 

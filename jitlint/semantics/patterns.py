@@ -106,8 +106,18 @@ def _singleton(interp: Interpreter, pattern: cst.MatchSingleton, subject: Value)
     name = pattern.value.value
     if isinstance(subject, Array) and subject.is_traced:
         if name != "None":
-            interp.emit(BlindTest(node=pattern, unit=interp.unit, value=subject, leaf=subject, error="", how="case", against=name,
-                                  possible=subject.maybe))
+            interp.emit(
+                BlindTest(
+                    node=pattern,
+                    unit=interp.unit,
+                    value=subject,
+                    leaf=subject,
+                    error="",
+                    how="case",
+                    against=name,
+                    possible=subject.maybe,
+                )
+            )
         return False
     if isinstance(subject, Const):
         return subject.value is {"None": None, "True": True, "False": False}[name]
@@ -138,7 +148,7 @@ def _sequence(interp: Interpreter, pattern: cst.MatchSequence, subject: Value) -
     result: bool | None = True
     for i, e in enumerate(elements):
         if star is not None and i == star:
-            rest = items[star:len(items) - (len(elements) - star - 1)]
+            rest = items[star : len(items) - (len(elements) - star - 1)]
             _bind_star_or_pattern(interp, e, ListV(Tup(tuple(rest)), pattern))
             continue
         index = i if star is None or i < star else len(items) - (len(elements) - i)
@@ -149,7 +159,9 @@ def _sequence(interp: Interpreter, pattern: cst.MatchSequence, subject: Value) -
     return result
 
 
-def _bind_star_or_pattern(interp: Interpreter, element: cst.MatchSequenceElement | cst.MatchStar, value: Value) -> bool | None:
+def _bind_star_or_pattern(
+    interp: Interpreter, element: cst.MatchSequenceElement | cst.MatchStar, value: Value
+) -> bool | None:
     if isinstance(element, cst.MatchStar):
         if element.name is not None:
             interp.assign(element.name, value, element)
@@ -184,13 +196,27 @@ def _class(interp: Interpreter, pattern: cst.MatchClass, subject: Value) -> bool
     kind = interp.eval(pattern.cls)
     answer = calls.is_instance(interp, subject, kind)
     if answer is False and isinstance(subject, Array) and subject.is_traced and subject.python is not None:
-        interp.emit(BlindTest(node=pattern, unit=interp.unit, value=subject, leaf=subject, error="", how="case",
-                              against=interp.unit.code(pattern.cls), possible=subject.maybe))
+        interp.emit(
+            BlindTest(
+                node=pattern,
+                unit=interp.unit,
+                value=subject,
+                leaf=subject,
+                error="",
+                how="case",
+                against=interp.unit.code(pattern.cls),
+                possible=subject.maybe,
+            )
+        )
     if answer is False:
         return False
     for i, p in enumerate(pattern.patterns):
         value: Value = subject
-        if isinstance(subject, Obj) and subject.project_class is not None and i < len(subject.project_class.facts.fields):
+        if (
+            isinstance(subject, Obj)
+            and subject.project_class is not None
+            and i < len(subject.project_class.facts.fields)
+        ):
             value = subject.slots.get(subject.project_class.facts.fields[i], UNKNOWN)
         one = _pattern(interp, p.value, value)
         if one is False:

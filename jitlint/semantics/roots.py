@@ -38,8 +38,14 @@ def run_uncalled(interp: Interpreter) -> None:
     """Run host functions without callers, then jitted functions without calls, until there is nothing new."""
     done: set[int] = set()
     for _ in range(4):
-        todo = [f for f in interp.functions if id(f.lazy) not in done and not interp.called.get(id(f.lazy)) and isinstance(f.lazy, cst.FunctionDef)
-                and not _inside_traced(interp, f)]
+        todo = [
+            f
+            for f in interp.functions
+            if id(f.lazy) not in done
+            and not interp.called.get(id(f.lazy))
+            and isinstance(f.lazy, cst.FunctionDef)
+            and not _inside_traced(interp, f)
+        ]
         if not todo:
             break
         for f in todo:
@@ -155,8 +161,9 @@ def probe(interp: Interpreter, entry: Entry) -> None:
                 args.kw[p.name] = value
             else:
                 args.pos.append(value)
-        transforms.host_call(interp, entry.kind, entry, entry.node, True,
-                             lambda: calls.call_value(interp, entry.func, args, entry.node))
+        transforms.host_call(
+            interp, entry.kind, entry, entry.node, True, lambda: calls.call_value(interp, entry.func, args, entry.node)
+        )
     finally:
         interp.frames.pop()
 
@@ -171,7 +178,9 @@ def _probe_argument(interp: Interpreter, entry: Entry, p: Param, origin: Origin,
         me = self_value(interp, target.owner)
         return transforms.abstract(interp, me, entry.root(p.name), origin, maybe=True)
     root = entry.root(p.name)
-    where = Origin(f"`{p.name}` is traced when it is passed: an argument of `{entry.name}`, jitted here", entry.node, entry.unit)
+    where = Origin(
+        f"`{p.name}` is traced when it is passed: an argument of `{entry.name}`, jitted here", entry.node, entry.unit
+    )
     if annotated is not None and not isinstance(annotated, Unknown):
         return transforms.abstract(interp, annotated, root, where, maybe=True)
     default = p.default

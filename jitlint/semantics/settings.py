@@ -37,7 +37,13 @@ if TYPE_CHECKING:
 MOST_VARIANTS = 8
 _NOT_FOR_STATIC = {"array-slice", "convert", "item", "numpy", "math", "format", "attribute", "numpy-index", "index"}
 """Needs that a static argument may satisfy, but that another cure fits better when the value varies."""
-_KINDS = {"posonly": Kind.POSITIONAL_ONLY, "pos": Kind.EITHER, "args": Kind.VARARGS, "kwonly": Kind.KEYWORD_ONLY, "kwargs": Kind.KWARGS}
+_KINDS = {
+    "posonly": Kind.POSITIONAL_ONLY,
+    "pos": Kind.EITHER,
+    "args": Kind.VARARGS,
+    "kwonly": Kind.KEYWORD_ONLY,
+    "kwargs": Kind.KWARGS,
+}
 
 
 def settings_behind(leaf: Array | Tree, need: str = "") -> tuple[Root, ...] | None:
@@ -73,7 +79,9 @@ def is_setting(root: Root, need: str = "") -> bool:
 
 def _donated(entry: Entry, name: str) -> bool:
     positional = [p.name for p in entry.params or () if p.kind in ("pos", "posonly")]
-    return name in entry.donate_names or any(-len(positional) <= n < len(positional) and positional[n] == name for n in entry.donate_nums)
+    return name in entry.donate_names or any(
+        -len(positional) <= n < len(positional) and positional[n] == name for n in entry.donate_nums
+    )
 
 
 def _setting_value(v: Value, need: str) -> bool | None:
@@ -134,8 +142,25 @@ def static_names(ctx: Context) -> Mapping[int, dict[str, Root]]:
 def roots_to_fix(event: Event) -> tuple[Root, ...] | None:
     """The parameters that making static would repair this event; None when that is no repair."""
     if isinstance(event, NeedsConcrete):
-        if event.need in ("hash", "range", "repeat", "shape", "axis", "size", "count", "dtype", "flag", "list-index", "list-slice", "index", "convert",
-                          "array-slice", "math", "numpy", "format"):
+        if event.need in (
+            "hash",
+            "range",
+            "repeat",
+            "shape",
+            "axis",
+            "size",
+            "count",
+            "dtype",
+            "flag",
+            "list-index",
+            "list-slice",
+            "index",
+            "convert",
+            "array-slice",
+            "math",
+            "numpy",
+            "format",
+        ):
             return settings_behind(event.leaf, event.need)
         return None
     if isinstance(event, TruthTest | BlindTest):
@@ -173,7 +198,9 @@ def static_fix(ctx: Context, roots: tuple[Root, ...]) -> Fix | str | None:
     imports = []
     texts = []
     for entry in dict.fromkeys(r.entry for r in roots):
-        names = list(dict.fromkeys([*(r.name for r in roots if r.entry is entry), *ctx.settings.get(id(entry.node), {})]))
+        names = list(
+            dict.fromkeys([*(r.name for r in roots if r.entry is entry), *ctx.settings.get(id(entry.node), {})])
+        )
         ordered = [p.name for p in entry.params or () if p.name in names]
         result = edit_site(ctx, entry, ordered)
         if isinstance(result, str):
@@ -193,9 +220,15 @@ def edit_site(ctx: Context, entry: Entry, names: list[str]) -> tuple[Edit, tuple
         return "the jit site is no expression"
     span = entry.unit.span(entry.node)
     module = entry.unit.module
-    outcome = make_static(entry.unit.code(entry.node), names, [Parameter(p.name, _KINDS[p.kind]) for p in entry.params or ()],
-                          filename=module.display, decorator=entry.form == "decorator", factory=ctx.target.has_jit_factory,
-                          bindings=ctx.bindings(module))
+    outcome = make_static(
+        entry.unit.code(entry.node),
+        names,
+        [Parameter(p.name, _KINDS[p.kind]) for p in entry.params or ()],
+        filename=module.display,
+        decorator=entry.form == "decorator",
+        factory=ctx.target.has_jit_factory,
+        bindings=ctx.bindings(module),
+    )
     if isinstance(outcome, Refusal):
         return outcome.reason
     return Edit(module.display, span, outcome.text), outcome.imports

@@ -61,7 +61,15 @@ def broadcast(a: Shape | None, b: Shape | None) -> Shape | None:
     out = list(a)
     for i in range(1, len(b) + 1):
         x, y = a[-i], b[-i]
-        out[-i] = y if x == 1 else x if y == 1 else x if x is not None and x == y else (x if y is None else y if x is None else x)
+        out[-i] = (
+            y
+            if x == 1
+            else x
+            if y == 1
+            else x
+            if x is not None and x == y
+            else (x if y is None else y if x is None else x)
+        )
     return tuple(out)
 
 
@@ -142,7 +150,7 @@ def indexed(shape: Shape | None, parts: Sequence[Value]) -> Shape | None:
             out.append(1)
         elif isinstance(p, Const) and p.value is ...:
             rest = len(shape) - used
-            out.extend(shape[axis:axis + rest])
+            out.extend(shape[axis : axis + rest])
             axis += rest
         elif isinstance(p, SliceV):
             out.append(_sliced(shape[axis], p))

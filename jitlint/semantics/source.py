@@ -72,8 +72,12 @@ def scope_of(node: cst.FunctionDef | cst.Lambda) -> Scope:
         node.body.visit(collector)
     else:
         node.body.visit(collector)
-    scope = Scope(frozenset(collector.names - collector.globals - collector.nonlocals), frozenset(collector.globals),
-                  frozenset(collector.nonlocals), collector.generator)
+    scope = Scope(
+        frozenset(collector.names - collector.globals - collector.nonlocals),
+        frozenset(collector.globals),
+        frozenset(collector.nonlocals),
+        collector.generator,
+    )
     _scopes[id(node)] = (node, scope)
     return scope
 

@@ -70,52 +70,90 @@ def decorating(interp: Interpreter, node: cst.CSTNode) -> Iterator[None]:
 # ------------------------------------------------------------------------------------------------ abstraction
 
 
-def abstract(interp: Interpreter, value: Value, root: Root | None, origin: Origin, *, keep_python: bool = True,
-             bad: Callable[[Value, str, bool], None] | None = None, leaf: str = "", maybe: bool = False, depth: int = 0) -> Value:
+def abstract(
+    interp: Interpreter,
+    value: Value,
+    root: Root | None,
+    origin: Origin,
+    *,
+    keep_python: bool = True,
+    bad: Callable[[Value, str, bool], None] | None = None,
+    leaf: str = "",
+    maybe: bool = False,
+    depth: int = 0,
+) -> Value:
     """The value with its leaves traced, as an argument of a traced function.
 
     ``bad`` is told of what is no valid argument (a string, a function, …). Containers are copied, as JAX does.
     """
+
     def go(v: Value, path: str = "") -> Value:
-        return abstract(interp, v, root, origin, keep_python=keep_python and not path, bad=bad, leaf=leaf + path, maybe=maybe, depth=depth + 1)
+        return abstract(
+            interp,
+            v,
+            root,
+            origin,
+            keep_python=keep_python and not path,
+            bad=bad,
+            leaf=leaf + path,
+            maybe=maybe,
+            depth=depth + 1,
+        )
 
     if depth > 8:
         return UNKNOWN
     roots = frozenset((root,)) if root is not None else frozenset()
     match value:
         case Const(value=None) | Unknown():
-            return Tree(roots, origin, True) if isinstance(value, Unknown) else value
+            return Tree(roots, origin, maybe) if isinstance(value, Unknown) else value
         case Const() | Host():
             kind = py_type(value)
             if kind in operators.NUMBERS:
                 python = kind if keep_python and not leaf else None
                 dtype = None if kind == "number" else kind
-                return Array(Level.TRACED, dtype, (), kind != "bool", python, roots, maybe, origin, value.loops, value.via)
+                return Array(
+                    Level.TRACED, dtype, (), kind != "bool", python, roots, maybe, origin, value.loops, value.via
+                )
             if bad is not None and (kind in ("str", "bytes", "dtype") or isinstance(value, Const)):
-                bad(value, {"str": "a string", "bytes": "bytes", "dtype": "a dtype"}.get(kind or "", f"a {kind}"), False)
+                bad(
+                    value, {"str": "a string", "bytes": "bytes", "dtype": "a dtype"}.get(kind or "", f"a {kind}"), False
+                )
                 return value
             return value if kind in ("str", "bytes", "dtype") else UNKNOWN
         case Array():
             if value.is_traced:
                 return replace(value, roots=value.roots | roots, python=value.python if keep_python else None)
-            return Array(Level.TRACED, value.dtype, value.shape, value.weak, None, roots, maybe, origin, value.loops, value.via)
+            return Array(
+                Level.TRACED, value.dtype, value.shape, value.weak, None, roots, maybe, origin, value.loops, value.via
+            )
         case Tree():
             return replace(value, roots=value.roots | roots)
         case Tup(items=items, elem=elem):
             if value.kind == "iterator" and bad is not None:
                 bad(value, "an iterator", False)
-            return replace(value, items=None if items is None else tuple(go(i, f"[{n}]") for n, i in enumerate(items)),
-                           elem=None if elem is None else go(elem, "[]"))
+            return replace(
+                value,
+                items=None if items is None else tuple(go(i, f"[{n}]") for n, i in enumerate(items)),
+                elem=None if elem is None else go(elem, "[]"),
+            )
         case ListV():
             content = go(value.content, "")
             assert isinstance(content, Tup)
             if leaf == "":
-                content = Tup(None if content.items is None else tuple(_dropped(i) for i in content.items),
-                              None if content.elem is None else _dropped(content.elem), content.kind, content.length_loops)
+                content = Tup(
+                    None if content.items is None else tuple(_dropped(i) for i in content.items),
+                    None if content.elem is None else _dropped(content.elem),
+                    content.kind,
+                    content.length_loops,
+                )
             return ListV(content, value.site, value.kind)
         case DictV():
-            return DictV({k: go(v, f"[{k!r}]") for k, v in value.entries().items()}, None if value.rest is None else go(value.rest, "[]"),
-                         value.site, value.kind)
+            return DictV(
+                {k: go(v, f"[{k!r}]") for k, v in value.entries().items()},
+                None if value.rest is None else go(value.rest, "[]"),
+                value.site,
+                value.kind,
+            )
         case SetV():
             if bad is not None:
                 bad(value, "a set", False)
@@ -123,10 +161,25 @@ def abstract(interp: Interpreter, value: Value, root: Root | None, origin: Origi
         case Obj():
             return _abstract_object(interp, value, go, bad)
         case Union(members=ms):
+
             def possibly(v: Value, what: str, _: bool) -> None:
                 if bad is not None:
                     bad(v, what, True)
-            return union(abstract(interp, m, root, origin, keep_python=keep_python, bad=possibly, leaf=leaf, maybe=maybe, depth=depth + 1) for m in ms)
+
+            return union(
+                abstract(
+                    interp,
+                    m,
+                    root,
+                    origin,
+                    keep_python=keep_python,
+                    bad=possibly,
+                    leaf=leaf,
+                    maybe=maybe,
+                    depth=depth + 1,
+                )
+                for m in ms
+            )
         case Wrapped(kind="tree_partial"):
             return value
         case Func() | Bound() | Partial() | Wrapped() | Jitted():
@@ -153,7 +206,9 @@ def _dropped(v: Value) -> Value:
     return replace(v, python=None) if isinstance(v, Array) else v
 
 
-def _abstract_object(interp: Interpreter, value: Obj, go: Callable[[Value, str], Value], bad: Callable[[Value, str, bool], None] | None) -> Value:
+def _abstract_object(
+    interp: Interpreter, value: Obj, go: Callable[[Value, str], Value], bad: Callable[[Value, str, bool], None] | None
+) -> Value:
     cls = value.project_class
     if cls is None:
         return UNKNOWN
@@ -167,7 +222,9 @@ def _abstract_object(interp: Interpreter, value: Obj, go: Callable[[Value, str],
             if static or not isinstance(k, str):
                 out.slots[k] = v
             elif facts.module == "equinox" or facts.custom_flatten:
-                out.slots[k] = go(v, f".{k}") if not isinstance(v, Func | Bound | Partial | Jitted | Wrapped | LibV) else v
+                out.slots[k] = (
+                    go(v, f".{k}") if not isinstance(v, Func | Bound | Partial | Jitted | Wrapped | LibV) else v
+                )
             else:
                 out.slots[k] = go(v, f".{k}")
         return out
@@ -207,13 +264,19 @@ def concretize(interp: Interpreter, value: Value, roots_of: list[Value], node: c
                 return Tree(out.roots, out.origin, value.maybe) if out.is_traced else UNKNOWN
             return UNKNOWN
         case Tup(items=items, elem=elem):
-            return replace(value, items=None if items is None else tuple(go(i) for i in items), elem=None if elem is None else go(elem))
+            return replace(
+                value,
+                items=None if items is None else tuple(go(i) for i in items),
+                elem=None if elem is None else go(elem),
+            )
         case ListV():
             content = go(value.content)
             assert isinstance(content, Tup)
             return ListV(content, node)
         case DictV():
-            return DictV({k: go(v) for k, v in value.entries().items()}, None if value.rest is None else go(value.rest), node)
+            return DictV(
+                {k: go(v) for k, v in value.entries().items()}, None if value.rest is None else go(value.rest), node
+            )
         case Obj():
             cls = value.project_class
             if cls is None or not (cls.facts.pytree or cls.facts.namedtuple):
@@ -229,13 +292,33 @@ def concretize(interp: Interpreter, value: Value, roots_of: list[Value], node: c
     return value
 
 
-def host_call(interp: Interpreter, kind: str, entry: Entry | None, node: cst.CSTNode, staging: bool, run: Callable[[], Value],
-              arguments: frozenset[int] = frozenset()) -> Value:
+def host_call(
+    interp: Interpreter,
+    kind: str,
+    entry: Entry | None,
+    node: cst.CSTNode,
+    staging: bool,
+    run: Callable[[], Value],
+    arguments: frozenset[int] = frozenset(),
+) -> Value:
     """Run something under a new trace."""
     from jitlint.semantics.interp import Trace
 
-    interp.traces.append(Trace(kind, entry, node, interp.unit, staging, Box.clock, interp.tick(), len(interp.loops), len(interp.guards),
-                               len(interp.frames), arguments))
+    interp.traces.append(
+        Trace(
+            kind,
+            entry,
+            node,
+            interp.unit,
+            staging,
+            Box.clock,
+            interp.tick(),
+            len(interp.loops),
+            len(interp.guards),
+            len(interp.frames),
+            arguments,
+        )
+    )
     saved = interp.compile_time
     interp.compile_time = 0
     try:
@@ -248,7 +331,14 @@ def host_call(interp: Interpreter, kind: str, entry: Entry | None, node: cst.CST
 # ------------------------------------------------------------------------------------------------ jit
 
 
-def make_jitted(interp: Interpreter, kind: str, func: Value, options: dict[str, Value], option_nodes: dict[str, cst.CSTNode], node: cst.CSTNode) -> Value:
+def make_jitted(
+    interp: Interpreter,
+    kind: str,
+    func: Value,
+    options: dict[str, Value],
+    option_nodes: dict[str, cst.CSTNode],
+    node: cst.CSTNode,
+) -> Value:
     """``jax.jit(func, **options)`` and its kin."""
     if isinstance(func, Unknown):
         return UNKNOWN
@@ -300,7 +390,12 @@ def fresh(interp: Interpreter, func: Value) -> str:
             inside = func.frame is not None or func.loops
             if not inside:
                 return ""
-            if func.frame is not None and interp.frame is not func.frame and not func.loops and not any(f is func.frame for f in interp.frames):
+            if (
+                func.frame is not None
+                and interp.frame is not func.frame
+                and not func.loops
+                and not any(f is func.frame for f in interp.frames)
+            ):
                 return ""
             return "lambda" if isinstance(func.lazy, cst.Lambda) else "local function"
         case Partial():
@@ -330,7 +425,11 @@ def _ints(v: Value | None) -> tuple[int, ...] | None:
     content = v.content if isinstance(v, ListV) else v
     if isinstance(content, Const) and isinstance(content.value, int):
         return (content.value,)
-    if isinstance(content, Tup) and content.items is not None and all(isinstance(i, Const) and isinstance(i.value, int) for i in content.items):
+    if (
+        isinstance(content, Tup)
+        and content.items is not None
+        and all(isinstance(i, Const) and isinstance(i.value, int) for i in content.items)
+    ):
         return tuple(i.value for i in content.items if isinstance(i, Const))
     return None
 
@@ -341,7 +440,11 @@ def _strs(v: Value | None) -> tuple[str, ...] | None:
     content = v.content if isinstance(v, ListV) else v
     if isinstance(content, Const) and isinstance(content.value, str):
         return (content.value,)
-    if isinstance(content, Tup) and content.items is not None and all(isinstance(i, Const) and isinstance(i.value, str) for i in content.items):
+    if (
+        isinstance(content, Tup)
+        and content.items is not None
+        and all(isinstance(i, Const) and isinstance(i.value, str) for i in content.items)
+    ):
         return tuple(i.value for i in content.items if isinstance(i, Const))
     return None
 
@@ -381,7 +484,11 @@ def _check_site(interp: Interpreter, entry: Entry, func: Value) -> None:
     params = entry.params
 
     def bad(problem: str, detail: str, raises: bool = True, node: cst.CSTNode | None = None) -> None:
-        interp.emit(BadSite(node=node or entry.node, unit=interp.unit, entry=entry, problem=problem, detail=detail, raises=raises))
+        interp.emit(
+            BadSite(
+                node=node or entry.node, unit=interp.unit, entry=entry, problem=problem, detail=detail, raises=raises
+            )
+        )
 
     if isinstance(func, Func) and func.flavour in ("static", "class", "property", "cached_property"):
         bad("descriptor", func.flavour)
@@ -407,7 +514,9 @@ def _check_site(interp: Interpreter, entry: Entry, func: Value) -> None:
             if not -len(positional) <= n < len(positional) and not varargs:
                 bad("out-of-range", f"{option}:{n}", node=entry.option_nodes.get(option))
     del names
-    donated = {positional[n].name for n in entry.donate_nums if -len(positional) <= n < len(positional)} | set(entry.donate_names)
+    donated = {positional[n].name for n in entry.donate_nums if -len(positional) <= n < len(positional)} | set(
+        entry.donate_names
+    )
     for name in sorted(donated & entry.statics):
         bad("overlap", name)
     if entry.static_nums is not None and entry.static_names is not None and entry.static_nums and entry.static_names:
@@ -426,8 +535,17 @@ def call_jitted(interp: Interpreter, jitted: Jitted, args: Args, node: cst.CSTNo
         return UNKNOWN
     binding = calls.bind(params, args) if params is not None else Binding(extra=list(args.pos), extra_kw=dict(args.kw))
     statics = frozenset(_static_names(entry, binding.spelling))
-    call = Call(node, interp.unit, dict(binding.values), dict(binding.nodes), tuple(sorted(binding.spelling.items())), interp.tick(),
-                tuple(interp.loops), interp.tracing, interp.frame)
+    call = Call(
+        node,
+        interp.unit,
+        dict(binding.values),
+        dict(binding.nodes),
+        tuple(sorted(binding.spelling.items())),
+        interp.tick(),
+        tuple(interp.loops),
+        interp.tracing,
+        interp.frame,
+    )
     for i, v in enumerate(binding.extra):
         call.bound[f"*{i}"] = v
     call.bound.update({f"**{k}": v for k, v in binding.extra_kw.items()})
@@ -449,7 +567,17 @@ def call_jitted(interp: Interpreter, jitted: Jitted, args: Args, node: cst.CSTNo
 
         def bad(v: Value, what: str, possible: bool) -> None:
             if entry.kind != "filter_jit" and not possible:
-                interp.emit(BadArgument(node=at or node, unit=interp.unit, entry=entry, param=name, value=v, what=what, callee=entry.name))
+                interp.emit(
+                    BadArgument(
+                        node=at or node,
+                        unit=interp.unit,
+                        entry=entry,
+                        param=name,
+                        value=v,
+                        what=what,
+                        callee=entry.name,
+                    )
+                )
 
         del p
         out = abstract(interp, value, root, where, bad=bad)
@@ -477,7 +605,9 @@ def call_jitted(interp: Interpreter, jitted: Jitted, args: Args, node: cst.CSTNo
     else:
         if len(entry.calls) > 64 and key is not None and len(entry.cache) > 32:
             return UNKNOWN
-        result = host_call(interp, entry.kind, entry, node, True, lambda: calls.call_value(interp, entry.func, inner, node), arguments)
+        result = host_call(
+            interp, entry.kind, entry, node, True, lambda: calls.call_value(interp, entry.func, inner, node), arguments
+        )
         if key is not None:
             entry.cache[key] = result
         _check_result(interp, entry, result, node)
@@ -499,18 +629,30 @@ def _filtered(interp: Interpreter, entry: Entry, name: str, value: Value, at: cs
             return v
         match v:
             case Array(level=level) if level is not Level.TRACED:
-                return Array(Level.TRACED, v.dtype, v.shape, v.weak, None, frozenset((entry.root(name),)), False, where, v.loops)
+                return Array(
+                    Level.TRACED, v.dtype, v.shape, v.weak, None, frozenset((entry.root(name),)), False, where, v.loops
+                )
             case Tup(items=items, elem=elem):
-                return replace(v, items=None if items is None else tuple(go(i, depth + 1) for i in items), elem=None if elem is None else go(elem, depth + 1))
+                return replace(
+                    v,
+                    items=None if items is None else tuple(go(i, depth + 1) for i in items),
+                    elem=None if elem is None else go(elem, depth + 1),
+                )
             case ListV():
                 content = go(v.content, depth + 1)
                 assert isinstance(content, Tup)
                 return ListV(content, v.site)
             case DictV():
-                return DictV({k: go(x, depth + 1) for k, x in v.entries().items()}, None if v.rest is None else go(v.rest, depth + 1), v.site)
+                return DictV(
+                    {k: go(x, depth + 1) for k, x in v.entries().items()},
+                    None if v.rest is None else go(v.rest, depth + 1),
+                    v.site,
+                )
             case Obj() if v.project_class is not None and v.project_class.facts.pytree:
                 out = Obj(v.cls, v.site, v.open)
-                out.slots.update({k: x if k in v.project_class.facts.static_fields else go(x, depth + 1) for k, x in v.slots.items()})
+                out.slots.update(
+                    {k: x if k in v.project_class.facts.static_fields else go(x, depth + 1) for k, x in v.slots.items()}
+                )
                 return out
             case Union(members=ms):
                 return union(go(m, depth + 1) for m in ms)
@@ -541,7 +683,9 @@ def _positional_name(params: tuple[Param, ...] | None, i: int) -> str:
 
 def _check_static(interp: Interpreter, entry: Entry, name: str, value: Value, at: cst.CSTNode) -> None:
     def report(problem: str, what: str) -> None:
-        interp.emit(StaticArgument(node=at, unit=interp.unit, entry=entry, param=name, value=value, problem=problem, what=what))
+        interp.emit(
+            StaticArgument(node=at, unit=interp.unit, entry=entry, param=name, value=value, problem=problem, what=what)
+        )
 
     leaf = traced_leaf(value)
     if leaf is not None and (isinstance(leaf, Array)) and not isinstance(value, Union):
@@ -575,8 +719,22 @@ def unhashable(value: Value, depth: int = 0) -> str | None:
                 return None
             facts = cls.facts
             if facts.namedtuple:
-                return next((f"{w} inside a tuple" for i in value.slots.values() if (w := unhashable(i, depth + 1)) is not None), None)
-            hashed = next((c for c in cls.mro() if isinstance(c, ClassV) and ("__hash__" in c.slots or "__eq__" in c.slots or c.facts.dataclass)), None)
+                return next(
+                    (
+                        f"{w} inside a tuple"
+                        for i in value.slots.values()
+                        if (w := unhashable(i, depth + 1)) is not None
+                    ),
+                    None,
+                )
+            hashed = next(
+                (
+                    c
+                    for c in cls.mro()
+                    if isinstance(c, ClassV) and ("__hash__" in c.slots or "__eq__" in c.slots or c.facts.dataclass)
+                ),
+                None,
+            )
             if hashed is None:
                 return None
             if "__hash__" in hashed.slots:
@@ -587,16 +745,30 @@ def unhashable(value: Value, depth: int = 0) -> str | None:
                 if not facts.frozen and facts.eq:
                     return f"a `{cls.name}`, a dataclass that is not frozen"
                 if facts.frozen and facts.eq and depth < 3:
-                    return next((f"a `{cls.name}` that holds {w}" for i in value.slots.values() if (w := unhashable(i, depth + 1)) is not None), None)
+                    return next(
+                        (
+                            f"a `{cls.name}` that holds {w}"
+                            for i in value.slots.values()
+                            if (w := unhashable(i, depth + 1)) is not None
+                        ),
+                        None,
+                    )
     return None
 
 
 def _check_result(interp: Interpreter, entry: Entry, result: Value, node: cst.CSTNode) -> None:
     for leaf in leaves(result):
         what = None
-        if isinstance(leaf, Const) and isinstance(leaf.value, str | bytes) or isinstance(leaf, Host) and leaf.type == "str":
+        if (
+            isinstance(leaf, Const)
+            and isinstance(leaf.value, str | bytes)
+            or isinstance(leaf, Host)
+            and leaf.type == "str"
+        ):
             what = "a string"
-        elif isinstance(leaf, Func | Bound | Partial | Wrapped | Jitted) and not (isinstance(leaf, Wrapped) and leaf.kind == "tree_partial"):
+        elif isinstance(leaf, Func | Bound | Partial | Wrapped | Jitted) and not (
+            isinstance(leaf, Wrapped) and leaf.kind == "tree_partial"
+        ):
             what = "a function"
         elif isinstance(leaf, ClassV):
             what = "a class"
@@ -604,7 +776,12 @@ def _check_result(interp: Interpreter, entry: Entry, result: Value, node: cst.CS
             what = "a dtype"
         elif isinstance(leaf, SetV):
             what = "a set"
-        elif isinstance(leaf, Obj) and leaf.project_class is not None and not leaf.project_class.opaque() and leaf.project_class.facts.module is None:
+        elif (
+            isinstance(leaf, Obj)
+            and leaf.project_class is not None
+            and not leaf.project_class.opaque()
+            and leaf.project_class.facts.module is None
+        ):
             what = f"an instance of `{leaf.project_class.name}`, which is no pytree"
         if what is None and isinstance(result, Tup) and result.kind == "iterator":
             what = "a generator"
@@ -620,7 +797,15 @@ def wrap(interp: Interpreter, kind: str, func: Value, options: dict[str, Value],
     """The callable that a transform returns."""
     if isinstance(func, Unknown):
         return UNKNOWN
-    out = Wrapped(kind, func, options, node, frozenset(interp.loops), interp.frame if interp.frame.func is not None else None, interp.tick())
+    out = Wrapped(
+        kind,
+        func,
+        options,
+        node,
+        frozenset(interp.loops),
+        interp.frame if interp.frame.func is not None else None,
+        interp.tick(),
+    )
     return out
 
 
@@ -646,7 +831,14 @@ def tracing_origin(interp: Interpreter, kind: str, node: cst.CSTNode) -> Origin:
 
 
 def _each(args: Args, f: Callable[[int | str, Value], Value]) -> Args:
-    out = Args([f(i, v) for i, v in enumerate(args.pos)], {k: f(k, v) for k, v in args.kw.items()}, None, None, list(args.pos_nodes), dict(args.kw_nodes))
+    out = Args(
+        [f(i, v) for i, v in enumerate(args.pos)],
+        {k: f(k, v) for k, v in args.kw.items()},
+        None,
+        None,
+        list(args.pos_nodes),
+        dict(args.kw_nodes),
+    )
     out.rest = None if args.rest is None else f(-1, args.rest)
     out.more = args.more
     return out
@@ -659,7 +851,9 @@ def _call_staged(interp: Interpreter, wrapped: Wrapped, args: Args, node: cst.CS
 
     def bad(v: Value, what: str, possible: bool) -> None:
         if not possible and wrapped.kind in ("checkpoint", "eval_shape"):
-            interp.emit(BadArgument(node=node, unit=interp.unit, entry=None, param="", value=v, what=what, callee=wrapped.kind))
+            interp.emit(
+                BadArgument(node=node, unit=interp.unit, entry=None, param="", value=v, what=what, callee=wrapped.kind)
+            )
 
     def one(i: int | str, v: Value) -> Value:
         if i in static:
@@ -667,7 +861,9 @@ def _call_staged(interp: Interpreter, wrapped: Wrapped, args: Args, node: cst.CS
         return abstract(interp, v, None, origin, keep_python=False, bad=bad)
 
     inner = _each(args, one)
-    result = host_call(interp, wrapped.kind, None, node, True, lambda: calls.call_value(interp, wrapped.func, inner, node))
+    result = host_call(
+        interp, wrapped.kind, None, node, True, lambda: calls.call_value(interp, wrapped.func, inner, node)
+    )
     del own
     return concretize(interp, result, inner.values(), node)
 
@@ -678,24 +874,46 @@ def _linear(interp: Interpreter, v: Value, node: cst.CSTNode, depth: int = 0) ->
         return v
     match v:
         case Array(level=level) if level is not Level.TRACED:
-            return Array(Level.LINEAR, v.dtype, v.shape, v.weak, origin=tracing_origin(interp, "grad", node), loops=v.loops)
+            return Array(
+                Level.LINEAR, v.dtype, v.shape, v.weak, origin=tracing_origin(interp, "grad", node), loops=v.loops
+            )
         case Const(value=float() | int() | complex()) if not isinstance(v.value, bool):
             return Array(Level.LINEAR, py_type(v), (), True, origin=tracing_origin(interp, "grad", node), loops=v.loops)
         case Host() if v.type in ("float", "complex", "number", "int"):
-            return Array(Level.LINEAR, None if v.type == "number" else v.type, (), True, origin=tracing_origin(interp, "grad", node), loops=v.loops)
+            return Array(
+                Level.LINEAR,
+                None if v.type == "number" else v.type,
+                (),
+                True,
+                origin=tracing_origin(interp, "grad", node),
+                loops=v.loops,
+            )
         case Tup(items=items, elem=elem):
-            return replace(v, items=None if items is None else tuple(_linear(interp, i, node, depth + 1) for i in items),
-                           elem=None if elem is None else _linear(interp, elem, node, depth + 1))
+            return replace(
+                v,
+                items=None if items is None else tuple(_linear(interp, i, node, depth + 1) for i in items),
+                elem=None if elem is None else _linear(interp, elem, node, depth + 1),
+            )
         case ListV():
             content = _linear(interp, v.content, node, depth + 1)
             assert isinstance(content, Tup)
             return ListV(content, v.site)
         case DictV():
-            return DictV({k: _linear(interp, x, node, depth + 1) for k, x in v.entries().items()},
-                         None if v.rest is None else _linear(interp, v.rest, node, depth + 1), v.site)
-        case Obj() if v.project_class is not None and (v.project_class.facts.pytree or v.project_class.facts.namedtuple):
+            return DictV(
+                {k: _linear(interp, x, node, depth + 1) for k, x in v.entries().items()},
+                None if v.rest is None else _linear(interp, v.rest, node, depth + 1),
+                v.site,
+            )
+        case Obj() if v.project_class is not None and (
+            v.project_class.facts.pytree or v.project_class.facts.namedtuple
+        ):
             out = Obj(v.cls, v.site, v.open)
-            out.slots.update({k: x if k in v.project_class.facts.static_fields else _linear(interp, x, node, depth + 1) for k, x in v.slots.items()})
+            out.slots.update(
+                {
+                    k: x if k in v.project_class.facts.static_fields else _linear(interp, x, node, depth + 1)
+                    for k, x in v.slots.items()
+                }
+            )
             return out
     return v
 
@@ -706,7 +924,13 @@ def _call_grad(interp: Interpreter, wrapped: Wrapped, args: Args, node: cst.CSTN
         primals = args
     else:
         argnums = _ints(wrapped.options.get("argnums"))
-        chosen = argnums if argnums is not None else (0,) if "argnums" not in wrapped.options or wrapped.options["argnums"] == NONE else None
+        chosen = (
+            argnums
+            if argnums is not None
+            else (0,)
+            if "argnums" not in wrapped.options or wrapped.options["argnums"] == NONE
+            else None
+        )
 
         def one(i: int | str, v: Value) -> Value:
             return _linear(interp, v, node) if chosen is None or i in chosen else v
@@ -737,7 +961,9 @@ def _call_grad(interp: Interpreter, wrapped: Wrapped, args: Args, node: cst.CSTN
 
 
 def _aux(result: Value) -> Value:
-    return result.items[1] if isinstance(result, Tup) and result.items is not None and len(result.items) == 2 else UNKNOWN
+    return (
+        result.items[1] if isinstance(result, Tup) and result.items is not None and len(result.items) == 2 else UNKNOWN
+    )
 
 
 def _mapped(v: Value, f: Callable[[Value], Value], depth: int = 0) -> Value:
@@ -746,16 +972,31 @@ def _mapped(v: Value, f: Callable[[Value], Value], depth: int = 0) -> Value:
         return UNKNOWN
     match v:
         case Tup(items=items, elem=elem):
-            return replace(v, items=None if items is None else tuple(_mapped(i, f, depth + 1) for i in items),
-                           elem=None if elem is None else _mapped(elem, f, depth + 1), kind="tuple")
+            return replace(
+                v,
+                items=None if items is None else tuple(_mapped(i, f, depth + 1) for i in items),
+                elem=None if elem is None else _mapped(elem, f, depth + 1),
+                kind="tuple",
+            )
         case ListV():
             content = _mapped(v.content, f, depth + 1)
             return ListV(content, v.site, v.kind) if isinstance(content, Tup) else UNKNOWN
         case DictV():
-            return DictV({k: _mapped(x, f, depth + 1) for k, x in v.entries().items()}, None if v.rest is None else _mapped(v.rest, f, depth + 1), v.site)
-        case Obj() if v.project_class is not None and (v.project_class.facts.pytree or v.project_class.facts.namedtuple):
+            return DictV(
+                {k: _mapped(x, f, depth + 1) for k, x in v.entries().items()},
+                None if v.rest is None else _mapped(v.rest, f, depth + 1),
+                v.site,
+            )
+        case Obj() if v.project_class is not None and (
+            v.project_class.facts.pytree or v.project_class.facts.namedtuple
+        ):
             out = Obj(v.cls, v.site, v.open)
-            out.slots.update({k: x if k in v.project_class.facts.static_fields else _mapped(x, f, depth + 1) for k, x in v.slots.items()})
+            out.slots.update(
+                {
+                    k: x if k in v.project_class.facts.static_fields else _mapped(x, f, depth + 1)
+                    for k, x in v.slots.items()
+                }
+            )
             return out
         case Const(value=None):
             return v
@@ -766,15 +1007,21 @@ def _mapped(v: Value, f: Callable[[Value], Value], depth: int = 0) -> Value:
 
 def _delinearize(interp: Interpreter, value: Value, everything: list[Value], node: cst.CSTNode) -> Value:
     """A result of plain grad as the caller sees it: concrete arrays on the host, tracers under a trace."""
+
     def leaf(v: Value) -> Value:
         if isinstance(v, Array):
             if v.is_traced:
                 return replace(v, python=None)
-            out = operators.result_array(interp, [x for x in everything if traced_leaf(x) is not None], jax=True, node=node, what="the gradient")
+            out = operators.result_array(
+                interp, [x for x in everything if traced_leaf(x) is not None], jax=True, node=node, what="the gradient"
+            )
             return replace(out, dtype=v.dtype, shape=v.shape, weak=v.weak)
         if isinstance(v, Const | Host) and py_type(v) in operators.NUMBERS:
-            return operators.result_array(interp, [], jax=True, node=node, what="the gradient", shape=(), dtype=py_type(v), weak=True)
+            return operators.result_array(
+                interp, [], jax=True, node=node, what="the gradient", shape=(), dtype=py_type(v), weak=True
+            )
         return v
+
     return _mapped(value, leaf)
 
 
@@ -800,7 +1047,7 @@ def _element(interp: Interpreter, v: Value, axis: Value, origin: Origin, depth: 
             shape = v.shape
             if shape is not None and n is not None and shape and -len(shape) <= n < len(shape):
                 n %= len(shape)
-                shape = shape[:n] + shape[n + 1:]
+                shape = shape[:n] + shape[n + 1 :]
             elif shape is not None:
                 shape = None
             if v.is_traced:
@@ -808,8 +1055,14 @@ def _element(interp: Interpreter, v: Value, axis: Value, origin: Origin, depth: 
             return Array(Level.TRACED, v.dtype, shape, v.weak, origin=origin, loops=v.loops)
         case Tup(items=items, elem=elem):
             sub = axis.items if isinstance(axis, Tup) else None
-            new = None if items is None else tuple(_element(interp, i, sub[n] if sub is not None and n < len(sub) else axis, origin, depth + 1)
-                                                   for n, i in enumerate(items))
+            new = (
+                None
+                if items is None
+                else tuple(
+                    _element(interp, i, sub[n] if sub is not None and n < len(sub) else axis, origin, depth + 1)
+                    for n, i in enumerate(items)
+                )
+            )
             return replace(v, items=new, elem=None if elem is None else _element(interp, elem, axis, origin, depth + 1))
         case ListV():
             content = _element(interp, v.content, axis, origin, depth + 1)
@@ -821,11 +1074,15 @@ def _element(interp: Interpreter, v: Value, axis: Value, origin: Origin, depth: 
                 a = axis.slots.get(k, Const(0)) if isinstance(axis, DictV) else axis
                 out[k] = _element(interp, x, a, origin, depth + 1)
             return DictV(out, None if v.rest is None else _element(interp, v.rest, axis, origin, depth + 1), v.site)
-        case Obj() if v.project_class is not None and (v.project_class.facts.pytree or v.project_class.facts.namedtuple):
+        case Obj() if v.project_class is not None and (
+            v.project_class.facts.pytree or v.project_class.facts.namedtuple
+        ):
             obj = Obj(v.cls, v.site, v.open)
             for k, x in v.slots.items():
                 a = axis.slots.get(k, Const(0)) if isinstance(axis, Obj) else axis
-                obj.slots[k] = x if k in v.project_class.facts.static_fields else _element(interp, x, a, origin, depth + 1)
+                obj.slots[k] = (
+                    x if k in v.project_class.facts.static_fields else _element(interp, x, a, origin, depth + 1)
+                )
             return obj
         case Union(members=ms):
             return union(_element(interp, m, axis, origin, depth + 1) for m in ms)
@@ -841,7 +1098,11 @@ def _call_vmap(interp: Interpreter, wrapped: Wrapped, args: Args, node: cst.CSTN
     in_axes = wrapped.options.get("in_axes")
     if wrapped.kind == "vectorize":
         excluded = wrapped.options.get("excluded")
-        skip = {i.value for i in operators.iterate(interp, excluded, node).items or () if isinstance(i, Const)} if excluded is not None else set()
+        skip = (
+            {i.value for i in operators.iterate(interp, excluded, node).items or () if isinstance(i, Const)}
+            if excluded is not None
+            else set()
+        )
 
         def one(i: int | str, v: Value) -> Value:
             if i in skip:
@@ -849,17 +1110,29 @@ def _call_vmap(interp: Interpreter, wrapped: Wrapped, args: Args, node: cst.CSTN
             out = abstract(interp, v, None, origin, keep_python=False)
             return replace(out, shape=None) if isinstance(out, Array) else out
     else:
+
         def one(i: int | str, v: Value) -> Value:
             return _element(interp, v, _axis(in_axes, i) if isinstance(i, int) else Const(0), origin)
 
     inner = _each(args, one)
-    result = host_call(interp, "vmap", None, node, wrapped.kind == "vectorize" and False, lambda: calls.call_value(interp, wrapped.func, inner, node))
+    result = host_call(
+        interp,
+        "vmap",
+        None,
+        node,
+        wrapped.kind == "vectorize" and False,
+        lambda: calls.call_value(interp, wrapped.func, inner, node),
+    )
 
     def leaf(v: Value) -> Value:
         if isinstance(v, Array | Const | Host) and (isinstance(v, Array) or py_type(v) in operators.NUMBERS):
             out = operators.result_array(interp, _unmapped(args), jax=True, node=node, what="the mapped call")
             shape = v.shape if isinstance(v, Array) else ()
-            return replace(out, dtype=v.dtype if isinstance(v, Array) else py_type(v), shape=None if shape is None else (None, *shape))
+            return replace(
+                out,
+                dtype=v.dtype if isinstance(v, Array) else py_type(v),
+                shape=None if shape is None else (None, *shape),
+            )
         return v
 
     return _mapped(result, leaf)
@@ -872,7 +1145,9 @@ def _unmapped(args: Args) -> list[Value]:
 # ------------------------------------------------------------------------------------------------ control flow
 
 
-def control_flow(interp: Interpreter, kind: str, get: Callable[[str], Value | None], args: Args, node: cst.CSTNode) -> Value:
+def control_flow(
+    interp: Interpreter, kind: str, get: Callable[[str], Value | None], args: Args, node: cst.CSTNode
+) -> Value:
     """``lax.scan`` and its kin; ``get`` gives an argument by parameter name."""
     origin = tracing_origin(interp, f"lax.{kind}", node)
 
@@ -884,7 +1159,11 @@ def control_flow(interp: Interpreter, kind: str, get: Callable[[str], Value | No
             return UNKNOWN
         return host_call(interp, kind, None, node, True, lambda: calls.call_value(interp, f, Args(list(values)), node))
 
-    bodies = [v for name in ("f", "body_fun", "cond_fun", "true_fun", "false_fun", "fun", "fn", "branches") if (v := get(name)) is not None]
+    bodies = [
+        v
+        for name in ("f", "body_fun", "cond_fun", "true_fun", "false_fun", "fun", "fn", "branches")
+        if (v := get(name)) is not None
+    ]
     if not interp.tracing and not interp.quiet:
         why = next((w for b in bodies for m in _functions(b) if (w := fresh(interp, m))), "")
         if kind == "map" and not why:
@@ -915,19 +1194,31 @@ def control_flow(interp: Interpreter, kind: str, get: Callable[[str], Value | No
             init = traced(get("init_val"))
             i = Array(Level.TRACED, "int32", (), False, origin=origin)
             out = run(get("body_fun"), i, init)
-            return concretize(interp, _same_structure(init, out), [init, out, *(v for v in (get("lower"), get("upper")) if v is not None)], node)
+            return concretize(
+                interp,
+                _same_structure(init, out),
+                [init, out, *(v for v in (get("lower"), get("upper")) if v is not None)],
+                node,
+            )
         case "cond":
             operands = _operands(get, args, 3)
             values = [traced(v) for v in operands]
             results = [run(f, *values) for f in (get("true_fun"), get("false_fun"))]
-            return concretize(interp, join(results[0], results[1]), [*values, *results, *(v for v in (get("pred"),) if v is not None)], node)
+            return concretize(
+                interp,
+                join(results[0], results[1]),
+                [*values, *results, *(v for v in (get("pred"),) if v is not None)],
+                node,
+            )
         case "switch":
             operands = _operands(get, args, 2)
             values = [traced(v) for v in operands]
             branches = get("branches")
             each = operators.iterate(interp, branches, node) if branches is not None else Tup(None, UNKNOWN)
             results = [run(f, *values) for f in (each.items if each.items is not None else (each.any_item(),))]
-            return concretize(interp, join_all(results), [*values, *results, *(v for v in (get("index"),) if v is not None)], node)
+            return concretize(
+                interp, join_all(results), [*values, *results, *(v for v in (get("index"),) if v is not None)], node
+            )
         case "map":
             xs = get("xs")
             x = UNKNOWN if xs is None else _element(interp, traced(xs), Const(0), origin)
@@ -986,8 +1277,11 @@ def callback(interp: Interpreter, func: Value | None, args: list[Value], node: c
 
     def host(v: Value) -> Value:
         if isinstance(v, Array | Tree):
-            return Array(Level.NUMPY, v.dtype if isinstance(v, Array) else None, v.shape if isinstance(v, Array) else None)
+            return Array(
+                Level.NUMPY, v.dtype if isinstance(v, Array) else None, v.shape if isinstance(v, Array) else None
+            )
         return v
+
     try:
         calls.call_value(interp, func, Args([_mapped(a, host) for a in args]), node)
     finally:
@@ -1021,19 +1315,27 @@ def tree_map(interp: Interpreter, func: Value, trees: list[Value], node: cst.CST
             case Tup(items=items) if items is not None:
                 return Tup(tuple(go(i, [at(o, n) for o in others], depth + 1) for n, i in enumerate(items)))
             case Tup():
-                return Tup(None, go(v.any_item(), [at(o, 0) for o in others], depth + 1) if v.elem is not None else None)
+                return Tup(
+                    None, go(v.any_item(), [at(o, 0) for o in others], depth + 1) if v.elem is not None else None
+                )
             case ListV():
                 content = go(v.content, [o.content if isinstance(o, ListV) else o for o in others], depth + 1)
                 return ListV(content, node) if isinstance(content, Tup) else UNKNOWN
             case DictV():
-                out = DictV({k: go(x, [at(o, k) for o in others], depth + 1) for k, x in v.entries().items()}, None, node)
+                out = DictV(
+                    {k: go(x, [at(o, k) for o in others], depth + 1) for k, x in v.entries().items()}, None, node
+                )
                 if v.rest is not None:
                     out.slots[DictV.REST] = go(v.rest, [UNKNOWN for _ in others], depth + 1)
                 return out
-            case Obj() if v.project_class is not None and (v.project_class.facts.pytree or v.project_class.facts.namedtuple):
+            case Obj() if v.project_class is not None and (
+                v.project_class.facts.pytree or v.project_class.facts.namedtuple
+            ):
                 obj = Obj(v.cls, node, v.open)
                 for k, x in v.slots.items():
-                    obj.slots[k] = x if k in v.project_class.facts.static_fields else go(x, [at(o, k) for o in others], depth + 1)
+                    obj.slots[k] = (
+                        x if k in v.project_class.facts.static_fields else go(x, [at(o, k) for o in others], depth + 1)
+                    )
                 return obj
             case Const(value=None):
                 return v

@@ -86,7 +86,9 @@ class Const(Value):
     """What it derives from, where that matters: ``shape``, ``clock``, ``random``, ``env``."""
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Const) and type(self.value) is type(other.value) and repr(self.value) == repr(other.value)
+        return (
+            isinstance(other, Const) and type(self.value) is type(other.value) and repr(self.value) == repr(other.value)
+        )
 
     def __hash__(self) -> int:
         return hash((type(self.value), repr(self.value)))
@@ -190,8 +192,13 @@ class DictV(Box, Value):
 
     REST = object()
 
-    def __init__(self, entries: Mapping[Any, Value] | None = None, rest: Value | None = None, site: Any = None,
-                 kind: str = "dict") -> None:
+    def __init__(
+        self,
+        entries: Mapping[Any, Value] | None = None,
+        rest: Value | None = None,
+        site: Any = None,
+        kind: str = "dict",
+    ) -> None:
         super().__init__(site)
         self.slots.update(entries or {})
         if rest is not None:
@@ -327,7 +334,9 @@ class ClassV(Box, Value):
 
     __slots__ = ("bases", "env", "facts", "frame", "loops", "name", "node", "qualname", "unit")
 
-    def __init__(self, name: str, qualname: str, node: cst.ClassDef, unit: Unit, env: Env, bases: tuple[Value, ...]) -> None:
+    def __init__(
+        self, name: str, qualname: str, node: cst.ClassDef, unit: Unit, env: Env, bases: tuple[Value, ...]
+    ) -> None:
         super().__init__(node)
         self.name = name
         self.qualname = qualname
@@ -529,11 +538,13 @@ def _merge(a: Value, b: Value, depth: int) -> Value | None:
         return _merge_boxes(a, b, depth, lambda: SetV(site=a.site))
     if isinstance(a, Obj) and isinstance(b, Obj):
         if a.cls is b.cls or a.cls == b.cls:
+
             def make() -> Obj:
                 o = Obj(a.cls, a.site, a.open or b.open)
                 o.loops = a.loops | b.loops
                 o.frame = a.frame
                 return o
+
             return _merge_boxes(a, b, depth, make)
         return None
     if isinstance(a, Bound) and isinstance(b, Bound):
@@ -561,7 +572,15 @@ def _merge_arrays(a: Array, b: Array) -> Array | None:
     python = a.python if a.python == b.python else None
     roots = a.roots | b.roots
     maybe = a.maybe and b.maybe
-    if (shape, dtype, weak, python, roots, maybe, loops) == (a.shape, a.dtype, a.weak, a.python, a.roots, a.maybe, a.loops):
+    if (shape, dtype, weak, python, roots, maybe, loops) == (
+        a.shape,
+        a.dtype,
+        a.weak,
+        a.python,
+        a.roots,
+        a.maybe,
+        a.loops,
+    ):
         return a
     return replace(a, shape=shape, dtype=dtype, weak=weak, python=python, roots=roots, maybe=maybe, loops=loops)
 
@@ -628,7 +647,11 @@ def leaves(v: Value, depth: int = 0) -> Iterator[Value]:
     elif isinstance(v, Union):
         for m in v.members:
             yield from leaves(m, depth + 1)
-    elif isinstance(v, Obj) and v.project_class is not None and (v.project_class.facts.pytree or v.project_class.facts.namedtuple):
+    elif (
+        isinstance(v, Obj)
+        and v.project_class is not None
+        and (v.project_class.facts.pytree or v.project_class.facts.namedtuple)
+    ):
         for i in list(v.slots.values()):
             yield from leaves(i, depth + 1)
     else:
@@ -675,11 +698,19 @@ def describe(v: Value, depth: int = 0) -> str:
         case Tree():
             return "traced tree"
         case Tup(items=items, elem=elem, kind=kind):
-            inner = [describe(i, depth + 1) for i in items] if items is not None else [describe(elem, depth + 1) if elem else ""]
+            inner = (
+                [describe(i, depth + 1) for i in items]
+                if items is not None
+                else [describe(elem, depth + 1) if elem else ""]
+            )
             return f"{kind}({', '.join(inner)})"
         case ListV():
             c = v.content
-            inner = [describe(i, depth + 1) for i in c.items] if c.items is not None else [describe(c.elem, depth + 1) if c.elem else ""]
+            inner = (
+                [describe(i, depth + 1) for i in c.items]
+                if c.items is not None
+                else [describe(c.elem, depth + 1) if c.elem else ""]
+            )
             return f"{v.kind}({', '.join(dict.fromkeys(inner))})"
         case DictV():
             parts = [f"{k}: {describe(x, depth + 1)}" for k, x in v.entries().items()]
@@ -706,7 +737,11 @@ def describe(v: Value, depth: int = 0) -> str:
             return f"library {name}"
         case Union(members=ms):
             texts = {describe(m, depth + 1) for m in ms}
-            if "traced" in texts and any(t.startswith("static") for t in texts) and all(t == "traced" or t.startswith("static") for t in texts):
+            if (
+                "traced" in texts
+                and any(t.startswith("static") for t in texts)
+                and all(t == "traced" or t.startswith("static") for t in texts)
+            ):
                 return "maybe traced"
             return " | ".join(sorted(texts))
         case ModuleV():
