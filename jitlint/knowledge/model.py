@@ -90,17 +90,22 @@ class FunctionModel:
     """What a parameter of ``concrete`` is, for messages: shape, axis, size, count, index, dtype, flag."""
     dynamic: Dynamic | None = None
     shape: Term | None = None
-    """``arg:shape`` or ``arg:shape:like:a`` (that parameter, else the rest), ``like:a``, ``broadcast`` (of all array
-    arguments), ``reduce:a:axis`` (``keepdims`` heeded), ``scalar``, ``arange``, ``concat:arrays:axis``,
-    ``stack:arrays:axis``, ``matmul:a:b``, ``rank:N`` (only the rank is known)."""
+    """How the result's shape follows: ``like:a``; ``broadcast`` (of all array arguments, or ``broadcast:a:b`` of those);
+    ``arg:p`` or ``arg:p:REST`` (the shape given as parameter ``p``; REST when it is not given); ``args:p`` (the shape given
+    as ``*p``, or as one tuple); ``scalar``; ``reduce:a:axis`` (over all without an axis; ``keepdims`` heeded);
+    ``concat:arrays:axis``; ``stack:arrays:axis``; ``matmul:a:b``; ``dot:a:b``; ``transpose:a:axes``; ``swap:a`` (last two
+    axes); ``expand:a:axis``; ``squeeze:a:axis``; ``matrix:N:M`` (N rows, M columns, N when M is not given); ``vector:n``;
+    ``keys:num`` (a batch of keys); ``arange``; ``linspace``; ``rank:N`` (only the rank is known)."""
     dtype: Term | None = None
-    """``float`` (float32, or float64 under x64), ``int``, ``bool``, ``complex``, an exact name, ``like:a``, ``promote``
-    (of all array arguments), ``inexact`` (promoted, and ints and bools become float), ``total:a`` (like ``a``, small ints
-    and bools widened), ``real:REST`` (as REST says, complex made real), ``arg:dtype`` or ``arg:dtype:REST`` (that parameter
-    when given; the result is strongly typed then)."""
+    """How the result's dtype follows: ``float`` (float32, or float64 under x64), ``int``, ``bool``, ``complex``, an exact name
+    such as ``uint8``; ``like:a``; ``promote`` (of all array and number arguments that need not be concrete, or
+    ``promote:a:b`` of those); ``inexact`` (promoted, and ints and bools become float); ``total:a`` (like ``a``, small ints
+    and bools widened); ``real:REST`` (as REST says, complex made real); ``arg:p`` or ``arg:p:REST`` (the dtype given as
+    parameter ``p``; REST when it is not given)."""
     weak: Term | None = None
-    """``never``, ``always``, ``like:a``, ``promote`` (weak when every array argument is), ``value:p`` (weak when that
-    argument is a Python scalar or weak)."""
+    """Whether the result is weakly typed: ``never``; ``always``; ``like:a`` (``value:a``: the same of a number); ``promote``
+    (when every operand is, ``promote:a:b`` of those); ``inexact:a`` (like ``a`` for floats; nothing is claimed for ints).
+    A dtype given as in ``dtype = "arg:p"`` makes the result strong. Python numbers are weak, bools and lists are not."""
     on_traced: Term | None = None
     """For host libraries, what a traced argument does: ``works`` (the result is traced), ``raises:CLASS``, ``static``
     (the result is known all the same), ``stores`` (the value is kept, nothing is asked of it)."""
