@@ -59,6 +59,25 @@ def test_a_new_file_has_the_usual_mode(tmp_path: Path) -> None:
     assert (tmp_path / "new.py").stat().st_mode == (tmp_path / "other.py").stat().st_mode
 
 
+def test_a_pipe_is_written_to_and_stays_one(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        write_atomic(path, "x\n")
+        assert os.read(reader, 10) == b"x\n"
+        assert stat.S_ISFIFO(path.stat().st_mode)
+    finally:
+        os.close(reader)
+
+
+def test_a_folder_cannot_be_replaced(tmp_path: Path) -> None:
+    with pytest.raises(OSError):
+        write_atomic(tmp_path, "x\n")
+    assert list(tmp_path.iterdir()) == []
+    assert not list(tmp_path.parent.glob(f".{tmp_path.name}.*"))
+
+
 def test_a_character_that_the_encoding_lacks_leaves_the_file(tmp_path: Path) -> None:
     path = tmp_path / "a.py"
     path.write_text("x = 1\n")

@@ -25,6 +25,8 @@ def read_source(path: Path) -> tuple[str, str]:
 def write_atomic(path: Path, text: str, encoding: str = "utf-8") -> None:
     """Replace a file by ``text``, wholly or not at all; mode bits stay, a symbolic link stays a link.
 
+    What is no file (a pipe, ``/dev/stdout``) is written to directly.
+
     The text is written to a new file in the same folder, which then takes the place of the old one: a full disk, a
     crash or a reader at the same time never sees half a file. Line endings are written as they are.
 
@@ -32,6 +34,9 @@ def write_atomic(path: Path, text: str, encoding: str = "utf-8") -> None:
     encoding lacks; in either case the file is as it was.
     """
     data = text.encode(encoding)
+    if path.exists() and not path.is_file() and not path.is_dir():
+        path.write_bytes(data)
+        return
     target = path.resolve()
     descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
     temporary = Path(name)
