@@ -149,7 +149,7 @@ fix: make `train` static
 1 + import functools
 2 +
 3 | import jax
-...
+4 |
 5 |
   - @jax.jit
 6 + @functools.partial(jax.jit, static_argnames=("train",))

@@ -16,7 +16,7 @@ PLAIN = Palette(enabled=False)
 
 
 def frame(text: str, span: Span) -> list[str]:
-    return code_frame(text, span, Severity.ERROR, PLAIN)
+    return code_frame(Lines(text), span, Severity.ERROR, PLAIN)
 
 
 def test_tabs_wide_and_combining_characters() -> None:
@@ -108,7 +108,7 @@ def test_positions_and_offsets_are_inverse(text: str) -> None:
 def test_a_difference_has_the_row_numbers_of_the_result() -> None:
     text = "\n".join(f"row{i}" for i in range(1, 13)) + "\n"
     edits = [Edit("a", Span(2, 1, 2, 5), "new2"), Edit("a", Span(11, 1, 12, 1), "")]
-    assert diff_frame(text, edits, PLAIN) == [
+    assert diff_frame(Lines(text), edits, PLAIN) == [
         "   |",
         " 1 | row1",
         "   - row2",
@@ -142,3 +142,50 @@ def test_when_to_colour(environ: dict[str, str], terminal: bool, choice: str, wa
 
 def test_counts() -> None:
     assert [count(1, "file"), count(2, "file"), count(0, "fix", "fixes")] == ["1 file", "2 files", "0 fixes"]
+
+
+def test_rows_that_an_edit_adds_shift_what_follows() -> None:
+    text = "a\n\nb\n" + "x\n" * 10 + "c\n"
+    edits = [
+        Edit("a", Span(1, 1, 1, 1), "new\nrow\n"),
+        Edit("a", Span(14, 1, 14, 2), "d\ne"),
+        Edit("a", Span(3, 1, 3, 2), "B"),
+    ]
+    assert diff_frame(Lines(text), edits, PLAIN) == [
+        "   |",
+        " 1 + new",
+        " 2 + row",
+        " 3 | a",
+        " 4 |",
+        "   - b",
+        " 5 + B",
+        " 6 | x",
+        "...",
+        "15 | x",
+        "   - c",
+        "16 + d",
+        "17 + e",
+    ]
+
+
+@given(
+    st.lists(st.sampled_from(["", "a", "bb"]), min_size=1, max_size=12),
+    st.lists(
+        st.tuples(st.integers(1, 12), st.sampled_from(["", "n", "n\nm\n", "n\r\nm"])),
+        max_size=4,
+        unique_by=lambda e: e[0],
+    ),
+)
+def test_a_difference_shows_rows_of_the_result(rows: list[str], changes: list[tuple[int, str]]) -> None:
+    edits = [Edit("a", Span(row, 1, row, len(rows[row - 1]) + 1), text) for row, text in changes if row <= len(rows)]
+    before = Lines("\n".join(rows))
+    result = "\n".join(rows)
+    for edit in sorted(edits, reverse=True):
+        start, end = before.range(edit.span)
+        result = result[:start] + edit.text + result[end:]
+    after = Lines(result)
+    for line in diff_frame(before, edits, PLAIN)[1:]:
+        number = line.split()[0] if line[:1] != "." else ""
+        if number.isdigit():
+            shown = line.partition(number)[2][3:]
+            assert shown == after.row(int(number))

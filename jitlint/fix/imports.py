@@ -11,6 +11,7 @@ import ast
 import sys
 import warnings
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import TypeGuard
 
 from jitlint.findings import Edit, NewImport, Span
@@ -41,6 +42,12 @@ def import_edits(filename: str, text: str, imports: Iterable[NewImport]) -> tupl
 
     Raises SyntaxError as :func:`add_imports` does.
     """
+    return _import_edits(filename, text, frozenset(imports))
+
+
+@lru_cache(maxsize=128)
+def _import_edits(filename: str, text: str, imports: frozenset[NewImport]) -> tuple[Edit, ...]:
+    # Many findings of a file need the same import, and each time the file would be parsed.
     new = add_imports(text, imports)
     if new == text:
         return ()

@@ -56,6 +56,11 @@ class Lines:
         return start, end
 
 
+def split_lines(text: str) -> list[str]:
+    """The rows of a text without their line endings."""
+    return _NEWLINE.split(text)
+
+
 def newline_of(text: str) -> str:
     """The line ending that the text uses: that of its first line, ``\\n`` when it has only one line."""
     match = _NEWLINE.search(text)

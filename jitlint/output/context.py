@@ -10,6 +10,7 @@ from pathlib import Path
 
 from jitlint.findings import Applicability, Edit, Finding, Severity
 from jitlint.fix.apply import edits_of
+from jitlint.fix.text import Lines
 
 STDIN_NAMES = frozenset({"-", "<stdin>"})
 """Filenames that stand for standard input and are not made relative or absolute."""
@@ -81,19 +82,20 @@ class Context:
         return Path(self.absolute(filename)).as_posix() if relative is None else relative
 
     @cached_property
-    def _text(self) -> Callable[[str], str | None]:
-        known: dict[str, str | None] = {}
+    def _known(self) -> dict[str, Lines | None]:
+        return {}
 
-        def text(filename: str) -> str | None:
-            if filename not in known:
-                known[filename] = self.sources(filename)
-            return known[filename]
-
-        return text
+    def lines(self, filename: str) -> Lines | None:
+        """The text that ``sources`` gives, asked once a file."""
+        if filename not in self._known:
+            text = self.sources(filename)
+            self._known[filename] = None if text is None else Lines(text)
+        return self._known[filename]
 
     def text(self, filename: str) -> str | None:
-        """``sources``, asked once a file."""
-        return self._text(filename)
+        """The same as one string."""
+        lines = self.lines(filename)
+        return None if lines is None else lines.text
 
     def edits(self, finding: Finding) -> tuple[Edit, ...]:
         """Every edit of the finding's fix, imports included; none when there is no fix."""

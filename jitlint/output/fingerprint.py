@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Sequence
 
 from jitlint.findings import Finding
-from jitlint.fix.text import Lines
 from jitlint.output.context import Context
 from jitlint.output.places import source_key
 
@@ -18,21 +17,16 @@ def fingerprints(findings: Sequence[Finding], context: Context) -> list[str]:
     Services drop a finding whose name another one has, so the ordinal is part of it.
     """
     seen: Counter[tuple[str, str, str]] = Counter()
-    lines: dict[str, Lines | None] = {}
     names = []
     for finding in findings:
-        key = (finding.code, context.path_from_root(finding.filename), _line(finding, context, lines))
+        key = (finding.code, context.path_from_root(finding.filename), _line(finding, context))
         seen[key] += 1
         names.append(hashlib.sha256("\0".join([*key, str(seen[key])]).encode()).hexdigest()[:32])
     return names
 
 
-def _line(finding: Finding, context: Context, lines: dict[str, Lines | None]) -> str:
-    source = source_key(finding.filename, finding.cell)
-    if source not in lines:
-        text = context.text(source)
-        lines[source] = None if text is None else Lines(text)
-    known = lines[source]
-    if known is None:
+def _line(finding: Finding, context: Context) -> str:
+    lines = context.lines(source_key(finding.filename, finding.cell))
+    if lines is None:
         return f"{finding.qualname}: {finding.message}"
-    return " ".join(known.row(finding.span.row).split())
+    return " ".join(lines.row(finding.span.row).split())

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from jitlint.findings import Edit, Severity, Span
-from jitlint.fix.text import Lines, newline_of, with_newlines
+from jitlint.fix.text import Lines, split_lines
 from jitlint.output.colour import Palette
 from jitlint.output.places import expand
 
@@ -16,9 +17,8 @@ _WIDEST = 160
 _DIFF_AROUND = 1
 
 
-def code_frame(text: str, span: Span, severity: Severity, palette: Palette) -> list[str]:
+def code_frame(lines: Lines, span: Span, severity: Severity, palette: Palette) -> list[str]:
     """The rows of a span with carets under it, and the rows around it."""
-    lines = Lines(text)
     last_row = span.end_row if span.end_column > 1 or span.end_row == span.row else span.end_row - 1
     first, last = max(1, span.row - _AROUND), min(_last_row(lines), last_row + _AROUND)
     while first < span.row and not lines.row(first).strip():
@@ -45,40 +45,72 @@ def code_frame(text: str, span: Span, severity: Severity, palette: Palette) -> l
     return [*out, bar]
 
 
-def diff_frame(old: str, edits: Sequence[Edit], palette: Palette) -> list[str]:
+def diff_frame(lines: Lines, edits: Sequence[Edit], palette: Palette) -> list[str]:
     """What the edits (all of one file) change, with the row numbers of the result."""
-    new = _applied(old, edits)
-    before, after = Lines(old), Lines(new)
-    old_rows = [before.row(row) for row in range(1, _last_row(before) + 1)]
-    new_rows = [after.row(row) for row in range(1, _last_row(after) + 1)]
-    groups = list(SequenceMatcher(None, old_rows, new_rows, autojunk=False).get_grouped_opcodes(_DIFF_AROUND))
-    gutter = len(str(max((group[-1][4] for group in groups), default=1)))
-    out = [palette.frame(f"{' ' * gutter} |")]
-    for number, group in enumerate(groups):
-        if number:
+    hunks = _hunks(lines, edits)
+    gutter = len(str(max((hunk.new_row + len(hunk.new) for hunk in hunks), default=1)))
+    blank = " " * gutter
+    out = [palette.frame(f"{blank} |")]
+    for hunk in hunks:
+        if hunk is not hunks[0]:
             out.append(palette.frame("..."))
-        for tag, old_start, old_end, new_start, new_end in group:
+        for tag, old_start, old_end, new_start, new_end in SequenceMatcher(None, hunk.old, hunk.new).get_opcodes():
             if tag in ("replace", "delete"):
-                for line in old_rows[old_start:old_end]:
-                    out.append(f"{' ' * gutter} {palette.removed(f'- {expand(line, 1)[0]}')}".rstrip())
-            for row in range(new_start, new_end):
-                line = expand(new_rows[row], 1)[0]
-                number_text = palette.frame(f"{row + 1:>{gutter}}")
-                if tag == "equal":
-                    out.append(f"{number_text} {palette.frame('|')} {line}".rstrip())
-                else:
-                    out.append(f"{number_text} {palette.added(f'+ {line}')}".rstrip())
+                for line in hunk.old[old_start:old_end]:
+                    out.append(f"{blank} {palette.removed(f'- {expand(line, 1)[0]}'.rstrip())}")
+            for index in range(new_start, new_end):
+                line = expand(hunk.new[index], 1)[0]
+                number = palette.frame(f"{hunk.new_row + index:>{gutter}}")
+                sign = f"{palette.frame('|')} {line}" if tag == "equal" else palette.added(f"+ {line}".rstrip())
+                out.append(f"{number} {sign}".rstrip())
     return out
 
 
-def _applied(text: str, edits: Sequence[Edit]) -> str:
-    lines = Lines(text)
-    at = 0
-    pieces: list[str] = []
-    for start, end, new in sorted((*lines.range(edit.span), edit.text) for edit in edits):
-        pieces += [text[at:start], with_newlines(new, newline_of(text))]
-        at = end
-    return "".join([*pieces, text[at:]])
+@dataclass(frozen=True, slots=True)
+class _Hunk:
+    """Some rows as they are and as they will be, and the number of the first of the new ones."""
+
+    old: list[str]
+    new: list[str]
+    new_row: int
+
+
+def _hunks(lines: Lines, edits: Sequence[Edit]) -> list[_Hunk]:
+    """The rows around the edits; edits whose rows lie close are one hunk."""
+    groups: list[list[Edit]] = []
+    last = 0
+    for edit in sorted(edits):
+        if groups and edit.span.row - _DIFF_AROUND <= last + _DIFF_AROUND + 1:
+            groups[-1].append(edit)
+        else:
+            groups.append([edit])
+        last = max(last, edit.span.end_row)
+    hunks: list[_Hunk] = []
+    shift = 0
+    for group in groups:
+        first = max(1, group[0].span.row - _DIFF_AROUND)
+        last = min(_last_row(lines), max(edit.span.end_row for edit in group) + _DIFF_AROUND)
+        at, end = lines.offset(first, 1), lines.offset(last, len(lines.row(last)) + 1)
+        old = lines.text[at:end]
+        pieces: list[str] = []
+        for edit in group:
+            start, stop = lines.range(edit.span)
+            pieces += [lines.text[at:start], edit.text]
+            at = stop
+        new = "".join([*pieces, lines.text[at:end]])
+        hunk = _Hunk(split_lines(old), split_lines(new), first + shift)
+        shift += len(hunk.new) - len(hunk.old)
+        hunks.append(_trimmed(hunk))
+    return hunks
+
+
+def _trimmed(hunk: _Hunk) -> _Hunk:
+    """The hunk with no more equal rows at its ends than are shown around a change."""
+    shorter = min(len(hunk.old), len(hunk.new))
+    head = next((i for i in range(shorter) if hunk.old[i] != hunk.new[i]), shorter)
+    tail = next((i for i in range(shorter - head) if hunk.old[-1 - i] != hunk.new[-1 - i]), shorter - head)
+    cut, keep = max(0, head - _DIFF_AROUND), max(0, tail - _DIFF_AROUND)
+    return _Hunk(hunk.old[cut : len(hunk.old) - keep], hunk.new[cut : len(hunk.new) - keep], hunk.new_row + cut)
 
 
 def _last_row(lines: Lines) -> int:

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from jitlint.findings import Applicability, Finding
-from jitlint.fix.text import Lines
 from jitlint.output.colour import Palette
 from jitlint.output.context import Context, fixable
 from jitlint.output.frame import code_frame, diff_frame
@@ -32,11 +31,11 @@ def _finding(finding: Finding, context: Context, palette: Palette) -> Iterator[s
     mark = f" [{palette.label('*')}]" if fixable(finding) else ""
     head = palette.severity(finding.severity, f"{finding.severity.value}[{finding.code}]")
     yield f"{head}{mark} {finding.name}: {palette.strong(one_line(headline(finding)))}"
-    text = context.text(source_key(finding.filename, finding.cell))
+    lines = context.lines(source_key(finding.filename, finding.cell))
     indent = " " * len(str(finding.span.row))
     yield f"{indent}{palette.frame('-->')} {location(finding)}"
-    if text is not None:
-        yield from code_frame(text, finding.span, finding.severity, palette)
+    if lines is not None:
+        yield from code_frame(lines, finding.span, finding.severity, palette)
     yield from _path(finding, context, palette)
     if finding.help:
         first, *more = finding.help.splitlines()
@@ -52,8 +51,8 @@ def _path(finding: Finding, context: Context, palette: Palette) -> Iterator[str]
     yield palette.label("how it comes about:")
     for number, step in enumerate(finding.trace, start=1):
         yield f"  {number}. {palette.strong(f'{step.filename}:{step.row}')}: {one_line(step.what)}"
-        text = context.text(step.filename)
-        code = "" if text is None else expand(Lines(text).row(step.row).strip(), 1)[0]
+        lines = context.lines(step.filename)
+        code = "" if lines is None else expand(lines.row(step.row).strip(), 1)[0]
         if code:
             yield f"     {palette.frame('|')} {code}"
 
@@ -66,12 +65,12 @@ def _fix(finding: Finding, context: Context, palette: Palette) -> Iterator[str]:
     if fix.message != finding.help:
         yield f"{palette.label('fix:')} {one_line(fix.message)}"
     for filename, group in groupby(edits, key=lambda edit: edit.filename):
-        text = context.text(filename)
-        if text is None:
+        lines = context.lines(filename)
+        if lines is None:
             continue
         if filename != source_key(finding.filename, finding.cell):
             yield f"{palette.frame('-->')} {filename}"
-        yield from diff_frame(text, list(group), palette)
+        yield from diff_frame(lines, list(group), palette)
     note = _FIX_NOTES.get(fix.applicability)
     if note:
         yield note

@@ -6,7 +6,6 @@ import json
 from collections.abc import Sequence
 
 from jitlint.findings import Finding, Severity, Span
-from jitlint.fix.text import Lines
 from jitlint.output.context import Context
 from jitlint.output.places import file_message
 
@@ -57,8 +56,7 @@ def _diagnostic(finding: Finding, context: Context) -> dict[str, object]:
 
 def _range(filename: str, span: Span, context: Context) -> dict[str, object]:
     """The span with columns in bytes, as this format counts them."""
-    text = context.text(filename)
-    lines = Lines(text) if text is not None else None
+    lines = context.lines(filename)
 
     def position(row: int, column: int) -> dict[str, int]:
         before = lines.row(row)[: column - 1] if lines is not None else ""
