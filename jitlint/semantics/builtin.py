@@ -188,7 +188,8 @@ def _isinstance(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
     answer = answers.pop() if len(answers) == 1 else None
     for m in members(value):
         if isinstance(m, Array) and m.is_traced and m.python is not None and answer is False and _scalar_classes(kinds):
-            interp.emit(
+            operators.blind(
+                interp,
                 BlindTest(
                     node=node,
                     unit=interp.unit,
@@ -969,6 +970,9 @@ def _namedtuple_method(interp: Interpreter, me: Value, method: str, args: Args, 
 
 
 def _wrapped_method(interp: Interpreter, me: Value, method: str, args: Args, node: cst.CSTNode) -> Value:
+    if method in ("defvjp", "defjvp") and isinstance(me, Wrapped):
+        for i, rule in enumerate(args.pos):
+            me.options[f"{method}:{i}"] = rule
     return args.pos[0] if args.pos and method.startswith("def") else NONE
 
 

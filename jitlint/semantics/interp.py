@@ -158,6 +158,8 @@ class Interpreter:
         """Boxes named in ``writes`` are kept alive, so that their ids stay theirs."""
         self.called: dict[int, int] = {}
         self.memo: dict[Any, Value] = {}
+        self.blind: dict[int, Event] = {}
+        """Tests that are blind to tracers, by the id of their node, until something is decided by them."""
         self.reveals: dict[int, str] = {}
         self.watch: Callable[[Frame, cst.CSTNode, Value], None] | None = None
 

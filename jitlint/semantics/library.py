@@ -810,7 +810,6 @@ _KIND = {
     "filter_closure_convert": "plain",
     "linear_transpose": "linear_transpose",
     "closure_convert": "traced",
-    "apply_along_axis": "vectorize",
 }
 _WRAPPERS = {
     "grad",
@@ -857,7 +856,12 @@ def _transform(interp: Interpreter, model: FunctionModel, args: Args, node: cst.
             kind = "grad"
         results = [_wrap_one(interp, kind, m, options, nodes, node) for m in members(func) if m != NONE]
         return union(results)
+    if kind == "apply_along_axis":
+        func, array = args.pos[0] if args.pos else UNKNOWN, get("arr")
+        mapped = Wrapped("vmap", func, {}, node)
+        return transforms.call_wrapped(interp, mapped, Args([array if array is not None else UNKNOWN]), node)
     if kind in _FLOW:
+        _check_concrete(interp, model, given, node, short(model.name))
         return transforms.control_flow(interp, kind, get, args, node)
     if kind in ("jvp", "vjp", "linearize"):
         func = args.pos[0] if args.pos else UNKNOWN

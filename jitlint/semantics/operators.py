@@ -201,6 +201,11 @@ def needs_concrete(
 # ------------------------------------------------------------------------------------------------ truth
 
 
+def blind(interp: Interpreter, event: BlindTest) -> None:
+    """Keep a test that a tracer answers with a constant; it is recorded when something is decided by it."""
+    interp.blind[id(event.node)] = event
+
+
 def known_truth(v: Value) -> bool | None:
     """The truth of a value where it is known without asking a tracer."""
     match v:
@@ -228,6 +233,9 @@ def known_truth(v: Value) -> bool | None:
 
 def truth(interp: Interpreter, value: Value, node: cst.CSTNode, construct: str) -> bool | None:
     """Ask a value for its truth: the answer where known; a traced value is recorded as an event."""
+    blind = interp.blind.pop(id(node), None)
+    if blind is not None:
+        interp.emit(blind)
     known = {known_truth(m) for m in members(value)}
     if len(known) == 1 and None not in known:
         return known.pop()
@@ -398,15 +406,15 @@ def fold(op: type[cst.CSTNode], left: Const, right: Const) -> Value | None:
 def _array_binary(interp: Interpreter, op: type[cst.CSTNode], left: Value, right: Value, node: cst.CSTNode) -> Value:
     check_leak(interp, [left, right], node)
     if (
-        isinstance(left, ListV)
+        isinstance(left, ListV | Tup)
         and isinstance(right, Array)
         and right.is_traced
-        or isinstance(right, ListV)
+        or isinstance(right, ListV | Tup)
         and isinstance(left, Array)
         and left.is_traced
     ):
-        sequence, other = (left, right) if isinstance(left, ListV) else (right, left)
-        if op is cst.Multiply and isinstance(other, Array) and other.python is not None:
+        sequence, other = (left, right) if isinstance(left, ListV | Tup) else (right, left)
+        if op is cst.Multiply and isinstance(other, Array):
             needs_concrete(interp, other, node, "repeat", "list * n", "TypeError")
         return result_array(interp, [sequence, other])
     if isinstance(left, Tree) and isinstance(right, Tree | Unknown | ListV | Tup | DictV):
@@ -561,7 +569,8 @@ def _identical(interp: Interpreter, left: Value, right: Value, node: cst.CSTNode
             leaf = a if isinstance(a, Array) else b
             assert isinstance(leaf, Array)
             if isinstance(const, Const) and isinstance(const.value, bool) and leaf.shape in ((), None):
-                interp.emit(
+                blind(
+                    interp,
                     BlindTest(
                         node=node,
                         unit=interp.unit,
@@ -677,7 +686,8 @@ def _compare(
         if isinstance(other, Const | Host) and py_type(other) in ("NoneType", "str", "bytes") and equality:
             if isinstance(traced, Array) and traced.is_traced and py_type(other) == "str":
                 against = repr(other.value) if isinstance(other, Const) else "a string"
-                interp.emit(
+                blind(
+                    interp,
                     BlindTest(
                         node=node,
                         unit=interp.unit,
@@ -703,6 +713,8 @@ def _compare(
         out = result_array(interp, [left, right], dtype="bool", weak=False, node=node, what="this comparison")
         shape = shapes.broadcast(a.shape, b.shape) if a is not None and b is not None else None
         python = "bool" if out.is_traced and a is not None and b is not None and a.python and b.python else None
+        if out.level is Level.LINEAR:
+            out = replace(out, level=Level.HOST)  # a comparison under plain grad is concrete
         return replace(out, shape=shape, python=python)
     if equality and isinstance(left, Tup | ListV) and isinstance(right, Tup | ListV):
         return _equal_sequences(interp, left, right, node, kind)
@@ -847,7 +859,7 @@ def mask_check(interp: Interpreter, base: Value, index: Value, node: cst.CSTNode
             for b in part.bounds:
                 needs_concrete(interp, b, node, "array-slice", "an array slice", "IndexError")
         for m in members(part):
-            if isinstance(m, Array) and m.is_traced and shapes.kind(m.dtype) == "bool" and m.shape != ():
+            if isinstance(m, Array) and m.is_traced and shapes.kind(m.dtype) == "bool":
                 interp.emit(
                     DynamicShape(
                         node=node,

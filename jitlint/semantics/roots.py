@@ -54,7 +54,7 @@ def run_uncalled(interp: Interpreter) -> None:
                 run_root(interp, f)
     probed: set[int] = set()
     for _ in range(3):
-        entries = [e for e in interp.entries if not e.calls and id(e.node) not in probed]
+        entries = [e for e in interp.entries if not e.calls and not e.probed and id(e.node) not in probed]
         if not entries:
             break
         for e in entries:

@@ -529,6 +529,7 @@ def call_jitted(interp: Interpreter, jitted: Jitted, args: Args, node: cst.CSTNo
     """Call a jitted function."""
     entry = jitted.entry
     if interp.jit_off:
+        entry.probed = True
         return calls.call_value(interp, entry.func, args, node)
     params = entry.params
     if entry.params is None and isinstance(entry.func, LibV | Unknown):
@@ -816,14 +817,32 @@ def call_wrapped(interp: Interpreter, wrapped: Wrapped, args: Args, node: cst.CS
         return _call_grad(interp, wrapped, args, node)
     if kind in ("vmap", "vectorize", "filter_vmap"):
         return _call_vmap(interp, wrapped, args, node)
-    if kind in ("checkpoint", "shard_map", "xmap", "named_call", "traced", "linear_transpose"):
+    if kind in ("checkpoint", "shard_map", "xmap", "traced", "linear_transpose"):
         return _call_staged(interp, wrapped, args, node)
     if kind in ("eval_shape", "make_jaxpr"):
         _call_staged(interp, wrapped, args, node)
         return UNKNOWN
-    if kind in ("custom", "tree_partial", "plain"):
+    if kind == "custom":
+        return _call_custom(interp, wrapped, args, node)
+    if kind in ("tree_partial", "plain", "named_call"):
         return calls.call_value(interp, wrapped.func, args, node)
     return UNKNOWN
+
+
+def _call_custom(interp: Interpreter, wrapped: Wrapped, args: Args, node: cst.CSTNode) -> Value:
+    """A ``custom_vjp`` or ``custom_jvp`` function; its rules run too where it is differentiated under a trace."""
+    result = calls.call_value(interp, wrapped.func, args, node)
+    if interp.staging and any(t.kind == "grad" for t in interp.traces):
+        cotangent = operators.result_array(interp, args.values(), jax=True, node=node, what="the cotangent")
+        fwd, bwd, jvp = (wrapped.options.get(k) for k in ("defvjp:0", "defvjp:1", "defjvp:0"))
+        if fwd is not None and bwd is not None and "nondiff_argnums" not in wrapped.options:
+            out = operators.iterate(interp, calls.call_value(interp, fwd, args, node), node, count=2)
+            residuals = out.items[1] if out.items is not None and len(out.items) == 2 else UNKNOWN
+            calls.call_value(interp, bwd, Args([residuals, cotangent]), node)
+        elif jvp is not None and "nondiff_argnums" not in wrapped.options:
+            tangents = Tup((cotangent,) * len(args.pos))
+            calls.call_value(interp, jvp, Args([Tup(tuple(args.pos)), tangents]), node)
+    return result
 
 
 def tracing_origin(interp: Interpreter, kind: str, node: cst.CSTNode) -> Origin:
@@ -847,7 +866,6 @@ def _each(args: Args, f: Callable[[int | str, Value], Value]) -> Args:
 def _call_staged(interp: Interpreter, wrapped: Wrapped, args: Args, node: cst.CSTNode) -> Value:
     static = _ints(wrapped.options.get("static_argnums")) or ()
     origin = tracing_origin(interp, wrapped.kind, node)
-    own = wrapped.kind in ("checkpoint", "named_call")
 
     def bad(v: Value, what: str, possible: bool) -> None:
         if not possible and wrapped.kind in ("checkpoint", "eval_shape"):
@@ -864,7 +882,6 @@ def _call_staged(interp: Interpreter, wrapped: Wrapped, args: Args, node: cst.CS
     result = host_call(
         interp, wrapped.kind, None, node, True, lambda: calls.call_value(interp, wrapped.func, inner, node)
     )
-    del own
     return concretize(interp, result, inner.values(), node)
 
 
@@ -1225,9 +1242,11 @@ def control_flow(
             out = run(get("f"), x)
             return concretize(interp, _mapped(out, lambda v: _stacked(interp, v, _length(xs))), [x, out], node)
         case "associative_scan":
-            elems = traced(get("elems"))
-            out = run(get("fn"), elems, elems)
-            return concretize(interp, _same_structure(elems, out), [elems, out], node)
+            elems = get("elems") or UNKNOWN
+            fn = get("fn")
+            if fn is not None:
+                calls.call_value(interp, fn, Args([elems, elems]), node)
+            return elems
     return UNKNOWN
 
 
