@@ -39,6 +39,7 @@ class InternalError:
 class Analysis:
     """What one run over a project found, before anything is shown or repaired."""
 
+    project: SourceProject = field(repr=False)
     modules: tuple[Module, ...]
     """The modules that were checked, without those only read for their definitions."""
     findings: tuple[Finding, ...]
@@ -121,6 +122,7 @@ def analyse(
         if finding.code in mine.codes_in(fault.path) and mine.wants(finding):
             findings.append(finding)
     return Analysis(
+        project=project,
         modules=tuple(checked.values()),
         findings=tuple(sorted(findings, key=lambda finding: finding.sort_key)),
         codes=codes,

@@ -6,7 +6,7 @@ can be shown without writing, and a file is written once, whole.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,11 +46,17 @@ class Document:
     encoding: str
 
 
-def repair(check: Callable[[Mapping[str, str]], Analysis], *, unsafe: bool = False) -> Repair:
+Refuse = Callable[[Sequence[Finding], Analysis, Mapping[str, str]], Sequence[Skipped]]
+
+
+def repair(
+    check: Callable[[Mapping[str, str]], Analysis], *, unsafe: bool = False, refuse: Refuse | None = None
+) -> Repair:
     """Repair in memory what ``check`` reports.
 
     ``check`` analyses the program with some texts (by filename) in place of the files. Only files that it checked are
-    changed: a fix that would reach into another is skipped.
+    changed: a fix that would reach into another is skipped. ``refuse`` is asked about the fixes of a pass, with the
+    texts that they make together, and says which of them must not stay.
     """
     texts: dict[str, str] = {}
     fixed: list[Finding] = []
@@ -59,7 +65,12 @@ def repair(check: Callable[[Mapping[str, str]], Analysis], *, unsafe: bool = Fal
     for _ in range(MAX_PASSES):
         candidates, outside = _within(analysis, unsafe)
         applied = apply_fixes(candidates, analysis.text, unsafe=unsafe)
-        skipped = (*outside, *(skip for skip in applied.skipped if skip.reason != OVERLAPS))
+        refused = refuse(applied.fixed, analysis, applied.texts) if refuse is not None and applied.texts else ()
+        if refused:
+            bad = {skip.finding.sort_key for skip in refused}
+            candidates = [finding for finding in candidates if finding.sort_key not in bad]
+            applied = apply_fixes(candidates, analysis.text, unsafe=unsafe)
+        skipped = (*outside, *refused, *(skip for skip in applied.skipped if skip.reason != OVERLAPS))
         if not applied.texts:
             return Repair(texts, tuple(fixed), skipped, before, analysis)
         texts = {**texts, **applied.texts}

@@ -75,6 +75,20 @@ def _list(name: str, metavar: str, text: str) -> Decorator:
 @click.option("--show-settings", is_flag=True, help="Show the settings in force, and stop.")
 @click.option("--config", metavar="FILE|KEY=VALUE", multiple=True, help="A configuration file, or a setting as in one.")
 @click.option("--isolated", is_flag=True, help="Read no configuration file.")
+@click.option(
+    "--dynamic",
+    is_flag=True,
+    help="Ask JAX itself about each finding and each repair. This imports your modules, in processes of their own.",
+)
+@click.option("--python", metavar="PATH", help="With --dynamic: the interpreter that has your program's packages.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=1),
+    metavar="SECONDS",
+    help="With --dynamic: the time that a module may take.",
+)
+@_list("--dynamic-allow-import", "PATTERNS", "With --dynamic: the modules that may be imported; all by default.")
+@click.option("--variants", is_flag=True, help="With --dynamic: list what each jitted function is compiled for.")
 @click.option("-q", "--quiet", is_flag=True, help="Print findings and nothing else.")
 @click.option("-v", "--verbose", is_flag=True, help="Say which files were skipped and why, and how long it took.")
 @click.option(

@@ -49,6 +49,11 @@ class Options:
     show_settings: bool
     config: tuple[str, ...]
     isolated: bool
+    dynamic: bool
+    python: str | None
+    timeout: float | None
+    dynamic_allow_import: tuple[str, ...]
+    variants: bool
     quiet: bool
     verbose: bool
     color: str
@@ -87,6 +92,20 @@ class Options:
             raise click.UsageError("--reason is what --add-ignore writes: give --add-ignore as well")
         if self.isolated and self.config_file is not None:
             raise click.UsageError(f"--isolated reads no file, and --config {self.config_file} names one")
+        self._check_dynamic()
+
+    def _check_dynamic(self) -> None:
+        given = {
+            "--python": self.python is not None,
+            "--timeout": self.timeout is not None,
+            "--dynamic-allow-import": bool(self.dynamic_allow_import),
+            "--variants": self.variants,
+        }
+        idle = [name for name, on in given.items() if on]
+        if idle and not self.dynamic:
+            raise click.UsageError(f"{idle[0]} is of the dynamic mode: give --dynamic as well")
+        if self.dynamic and (self.add_ignore or self.write_baseline or self.from_stdin):
+            raise click.UsageError("--dynamic tries findings in files; it has nothing to do with the other options")
 
     @property
     def config_file(self) -> Path | None:

@@ -15,11 +15,15 @@ import click
 from jitlint import __version__
 from jitlint.check import Analysis
 from jitlint.cli.outputs import Output
+from jitlint.cli.verdicts import for_people
 from jitlint.docs import page_body, summary
 from jitlint.findings import Finding
 from jitlint.fix.files import write_atomic
 from jitlint.output import Context, RuleDoc, Summary, publish, render, wants_colour
 from jitlint.registry import catalogue
+
+JSON_FORMATS = frozenset({"json", "json-lines"})
+"""These carry every verdict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +48,9 @@ def write_findings(
     findings: Sequence[Finding], analysis: Analysis, outputs: Sequence[Output], seen: Summary, screen: Screen
 ) -> None:
     """Write the findings in every format asked for. Raises click.FileError for a file that cannot be written."""
-    shown = analysis.located(findings)
+    located = analysis.located(findings)
     for output in outputs:
+        shown = located if output.format in JSON_FORMATS else for_people(located)
         context = Context(
             sources=analysis.shown_text,
             directory=Path.cwd(),

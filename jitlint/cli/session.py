@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,6 +20,7 @@ from jitlint.cli.known import Known
 from jitlint.cli.options import Options
 from jitlint.cli.outputs import META_ORDER, pair_outputs
 from jitlint.cli.present import Screen, write_findings, write_statistics
+from jitlint.cli.verdicts import for_people, refuted
 from jitlint.findings import Finding, Fix, Severity
 from jitlint.fix.apply import apply_fixes, unified_diff
 from jitlint.output import Summary
@@ -31,6 +32,9 @@ from jitlint.project.sources import Source, decode_source
 from jitlint.project.suppress import add_ignores
 from jitlint.registry import UnknownRuleError
 from jitlint.revision import RevisionError
+
+if TYPE_CHECKING:
+    from jitlint.cli.trial import Trial
 
 
 class SetupError(click.ClickException):
@@ -71,6 +75,11 @@ class Session:
         self.stdin: Source | None = None
         self.screen = Screen(options.color, to_stderr=options.from_stdin and options.repairs)
         self.known = Known(self.config, options, self.selection)
+        self.trial: Trial | None = None
+        if options.dynamic:
+            from jitlint.cli.trial import Trial
+
+            self.trial = Trial(options, self.config)
 
     def run(self) -> int:
         """Do it, and return the exit code."""
@@ -88,7 +97,7 @@ class Session:
             return self.run_add_ignore(analysis)
         if self.options.write_baseline:
             return self.run_write_baseline(analysis)
-        self.report(analysis)
+        analysis = self.report(analysis)
         return self.exit_code(analysis)
 
     # --- the parts of a run ---
@@ -105,7 +114,8 @@ class Session:
         return self.options.stdin_filename or "-"
 
     def run_repair(self) -> int:
-        done = repair.repair(self.analysed, unsafe=self.config.unsafe_fixes)
+        refuse = None if self.trial is None else self.trial.refuse
+        done = repair.repair(self.analysed, unsafe=self.config.unsafe_fixes, refuse=refuse)
         documents = repair.documents(done.texts, done.before)
         if self.options.diff:
             for document in documents:
@@ -132,13 +142,14 @@ class Session:
             self.say(f"not fixed {_place(skip.finding)}: {skip.finding.code}: {skip.reason}")
         if not done.converged:
             self.say("warning: repairs did not come to an end; this is a fault of jitlint, please report it")
-        if not self.options.fix_only:
-            self.report(done.after, fixed=len(fixed))
+        if self.options.fix_only:
+            left = replace(done.after, findings=())
+            self.say_internal_errors(left)
         else:
-            self.say_internal_errors(done.after)
+            left = self.report(done.after, fixed=len(fixed))
         if failures:
             return EXIT_ERROR
-        code = self.exit_code(done.after) if not self.options.fix_only or done.after.internal_errors else EXIT_CLEAN
+        code = self.exit_code(left)
         return EXIT_FINDINGS if code == EXIT_CLEAN and fixed and self.options.exit_non_zero_on_fix else code
 
     def run_add_ignore(self, analysis: Analysis) -> int:
@@ -169,8 +180,13 @@ class Session:
         self.say(f"Wrote {count} known finding{'s' if count != 1 else ''} to {path}; check with `--baseline {path}`.")
         return EXIT_CLEAN
 
-    def report(self, analysis: Analysis, fixed: int = 0) -> None:
-        """Write the findings that are left, and on standard error what is worth saying besides."""
+    def report(self, analysis: Analysis, fixed: int = 0) -> Analysis:
+        """Write the findings that are left, and on standard error what is worth saying besides.
+
+        Returns the analysis with what the dynamic mode made of it.
+        """
+        if self.trial is not None:
+            analysis = self.trial.judged(analysis)
         if self.options.verbose:
             for skipped in analysis.skipped:
                 click.echo(f"skipped {display_path(skipped.path)}: {skipped.reason}", err=True)
@@ -187,16 +203,23 @@ class Session:
                 fixed=fixed,
             )
         if self.options.statistics:
-            write_statistics(analysis.findings, self.outputs[0].format, self.screen)
+            write_statistics(for_people(analysis.findings), self.outputs[0].format, self.screen)
         else:
             write_findings(analysis.findings, analysis, self.outputs, seen, self.screen)
+        if self.trial is not None:
+            if self.options.variants:
+                self.screen.show(self.trial.variants_table())
+            self.say(self.trial.figures())
+            for reason in self.trial.reasons() if self.options.verbose else ():
+                click.echo(reason, err=True)
         self.say_internal_errors(analysis)
         self.known.shrink(analysis, self.say)
+        return analysis
 
     def exit_code(self, analysis: Analysis) -> int:
         if analysis.internal_errors:
             return EXIT_ERROR
-        bad = any(finding.severity.rank >= Severity.WARNING.rank for finding in analysis.findings)
+        bad = any(found.severity.rank >= Severity.WARNING.rank and not refuted(found) for found in analysis.findings)
         return EXIT_FINDINGS if bad and not self.options.exit_zero else EXIT_CLEAN
 
     # --- answers without an analysis ---

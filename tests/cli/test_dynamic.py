@@ -1,0 +1,64 @@
+"""``--dynamic``: JAX judges findings and repairs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+from tests.cli.programs import BRANCH, FLAG
+
+
+def test_a_finding_gets_a_verdict(run: Run, here: Path) -> None:
+    (here / "a.py").write_text(FLAG)
+    outcome = run("check", "--dynamic", "--output-format", "json")
+    assert outcome.code == 1
+    [record] = json.loads(outcome.out)
+    assert record["verdict"] == "confirmed"
+    assert record["raised"]["class"] == "TracerBoolConversionError"
+    assert "1 confirmed" in outcome.err
+
+
+def test_people_are_told(run: Run, here: Path) -> None:
+    (here / "a.py").write_text(FLAG)
+    assert "(confirmed by JAX)" in run("check", "--dynamic", "--output-format", "concise").out
+
+
+def test_a_repair_that_traces_is_kept(run: Run, here: Path) -> None:
+    path = here / "a.py"
+    path.write_text(FLAG)
+    assert run("check", "--fix", "--dynamic").code == 0
+    assert "static_argnames" in path.read_text()
+
+
+def test_variants_are_listed(run: Run, here: Path) -> None:
+    (here / "a.py").write_text("import jax\n\n\n@jax.jit\ndef f(x):\n    return x + 1\n\n\nf(1.0)\nf(2)\n")
+    outcome = run("check", "--dynamic", "--variants", "--quiet")
+    assert outcome.code == 0
+    assert "f: 2 variants" in outcome.out
+
+
+def test_a_program_that_cannot_run_changes_nothing(run: Run, here: Path) -> None:
+    (here / "a.py").write_text("import no_such_module_at_all\n" + BRANCH)
+    outcome = run("check", "--dynamic", "--verbose", "--output-format", "concise")
+    assert outcome.code == 1
+    assert "JIT101" in outcome.out
+    assert "no_such_module_at_all" in outcome.err
+
+
+def test_the_configuration_can_forbid_it(run: Run, here: Path) -> None:
+    (here / "jitlint.toml").write_text("[dynamic]\nallow-import = false\n")
+    outcome = run("check", "--dynamic")
+    assert outcome.code == 2
+    assert "allow-import" in outcome.err
+
+
+@pytest.mark.parametrize(
+    "option", [["--python", "x"], ["--timeout", "5"], ["--variants"], ["--dynamic-allow-import", "a"]]
+)
+def test_its_options_need_it(option: list[str], run: Run) -> None:
+    outcome = run("check", *option)
+    assert outcome.code == 2
+    assert "--dynamic" in outcome.err
