@@ -13,7 +13,7 @@ from tests.cli.programs import FLAG
 
 def notebook(*cells: str) -> str:
     """A notebook with a text cell before each code cell, each with an output."""
-    made = []
+    made: list[dict[str, object]] = []
     for source in cells:
         made.append({"cell_type": "markdown", "metadata": {}, "source": ["# text"]})
         lines = source.splitlines(keepends=True)
