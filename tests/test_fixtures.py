@@ -42,7 +42,7 @@ def test_jax_agrees_with_the_marks(judged: Fixture, pool: Pool) -> None:
 def test_jitlint_finds_what_the_marks_say(fixture: Fixture) -> None:
     if fixture.code not in known_codes():
         pytest.skip(f"no rule {fixture.code} yet")
-    disagreements = finding_complaints(fixture, findings([fixture.path]), known_codes())
+    disagreements = finding_complaints(fixture, findings(fixture.files), known_codes())
     assert not disagreements, "\n".join(["", *disagreements])
 
 
