@@ -1,22 +1,24 @@
 """Writes the pages of ``docs/`` that are made from the code, so that they cannot lie about it.
 
 ``python -m jitlint.docs`` writes them into the checkout, ``python -m jitlint.docs --check`` says which are out of date
-and exits 1. Made are one page a rule from its docstring, their index, the page of the configuration, and the rule table
-in the README.
+and exits 1. Made are one page a rule from its docstring, their index, the page of the configuration, the rule table
+in the README, and what jitlint says of the program in docs/index.md.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import click
 
-from jitlint.api import Rule
+from jitlint.library import check_source
+from jitlint.output import Context, render
 from jitlint.project.config import options
-from jitlint.registry import ToolCode, catalogue, documentation
+from jitlint.registry import catalogue
+from jitlint.rule_page import rule_page, summary
 
 FAMILIES = {
     "JIT1": "A traced value where Python needs a concrete one",
@@ -26,35 +28,7 @@ FAMILIES = {
     "JIT9": "The tool itself",
 }
 
-_FIX_WORDS = {"safe": "safe (`--fix`)", "unsafe": "unsafe (`--unsafe-fixes`)", "none": "none"}
-_MARKERS = ("<!-- rules: begin -->", "<!-- rules: end -->")
 _NOTICE = "<!-- Made by `python -m jitlint.docs`; edit the source it is made from instead. -->"
-
-
-def facts(rule: Rule | ToolCode) -> dict[str, str]:
-    """What a table says of a rule, by field name: code, name, severity, fix, since, status."""
-    record = {"code": rule.code, "name": rule.name, "severity": rule.severity.value, "fix": rule.fix}
-    if isinstance(rule, Rule):
-        return {**record, "since": rule.since, "status": rule.status, "summary": summary(rule)}
-    return {**record, "since": "0.1.0", "status": "stable", "summary": summary(rule)}
-
-
-def page_body(rule: Rule | ToolCode) -> str:
-    """The explanation of a rule in Markdown, without title."""
-    return documentation(rule.code) if isinstance(rule, Rule) else rule.summary
-
-
-def summary(rule: Rule | ToolCode) -> str:
-    """The first sentence of a rule's page, on one line."""
-    return " ".join(page_body(rule).partition("\n\n")[0].split())
-
-
-def rule_page(rule: Rule | ToolCode) -> str:
-    """The whole page of a rule in Markdown."""
-    known = facts(rule)
-    state = "" if known["status"] == "stable" else f" · **{known['status']}**: off unless selected"
-    line = f"Severity: **{known['severity']}** · Fix: {_FIX_WORDS[known['fix']]} · Since {known['since']}{state}"
-    return f"# {rule.code}: {rule.name}\n\n{line}\n\n{page_body(rule)}\n"
 
 
 def rule_table(link_folder: str) -> str:
@@ -112,25 +86,35 @@ def _configuration_page() -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _between_markers(text: str, inside: str, where: str) -> str:
-    """``text`` with what stands between the markers replaced. Raises ValueError where the markers are missing."""
-    begin, end = _MARKERS
+def _sample_output(page: str) -> str:
+    """What jitlint says of the first Python program on a page, as a Markdown block."""
+    program = page.partition("```python\n")[2].partition("```")[0]
+    findings = check_source(program, "train.py", isolated=True, options={"jax-version": "0.4.36"}).findings
+    shown = render("full", findings, Context(sources=lambda name: program if name == "train.py" else None))
+    return f"```text\n{shown}```"
+
+
+def _filled(path: Path, name: str, inside: Callable[[str], str]) -> str:
+    """The text of a page, with what stands between its markers replaced. Raises ValueError where they are missing."""
+    text = path.read_text("utf-8")
+    begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
     before, found, rest = text.partition(begin)
     _, closed, after = rest.partition(end)
     if not found or not closed:
-        raise ValueError(f"{where} lacks the markers {begin} and {end}")
-    return f"{before}{begin}\n{inside}\n{end}{after}"
+        raise ValueError(f"{path.name} lacks the markers {begin} and {end}")
+    return f"{before}{begin}\n{inside(text)}\n{end}{after}"
 
 
 def generated(root: Path) -> Mapping[Path, str]:
     """Every generated file of the checkout at ``root`` with the text it should have."""
     docs = root / "docs"
-    readme = root / "README.md"
+    readme, start = root / "README.md", docs / "index.md"
     return {
         docs / "configuration.md": _configuration_page(),
         docs / "rules" / "index.md": _rules_index(),
         **{docs / "rules" / f"{rule.code}.md": f"{_NOTICE}\n\n{rule_page(rule)}" for rule in catalogue()},
-        readme: _between_markers(readme.read_text("utf-8"), rule_table("docs/rules/"), "README.md"),
+        readme: _filled(readme, "rules", lambda _: rule_table("docs/rules/")),
+        start: _filled(start, "sample", _sample_output),
     }
 
 

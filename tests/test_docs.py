@@ -67,6 +67,14 @@ def test_writing_repairs_it(checkout: Path) -> None:
     assert not (checkout / "docs" / "rules" / "JIT999.md").exists()
 
 
+def test_the_sample_is_what_jitlint_says(checkout: Path) -> None:
+    page = checkout / "docs" / "index.md"
+    page.write_text(page.read_text("utf-8").replace("if training:", "if not training:"), "utf-8")
+    assert check(checkout)[0] == 1
+    assert CliRunner().invoke(docs.main, ["--root", str(checkout)]).exit_code == 0
+    assert "6 |     if not training:" in page.read_text("utf-8")
+
+
 def test_a_readme_without_markers_is_refused(checkout: Path) -> None:
     (checkout / "README.md").write_text("nothing", "utf-8")
     with pytest.raises(ValueError, match=r"README\.md lacks the markers"):

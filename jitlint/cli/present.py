@@ -16,11 +16,11 @@ from jitlint import __version__
 from jitlint.check import Analysis
 from jitlint.cli.outputs import Output
 from jitlint.cli.verdicts import for_people
-from jitlint.docs import page_body, summary
 from jitlint.findings import Finding
 from jitlint.fix.files import write_atomic
 from jitlint.output import Context, RuleDoc, Summary, publish, render, wants_colour
 from jitlint.registry import catalogue
+from jitlint.rule_page import page_body, summary
 
 JSON_FORMATS = frozenset({"json", "json-lines"})
 """These carry every verdict."""

@@ -44,12 +44,12 @@ def command(code: str | None, everything: bool, output_format: str) -> None:
 
 
 def _record(rule: Rule | ToolCode) -> dict[str, str]:
-    from jitlint.docs import facts, page_body
+    from jitlint.rule_page import facts, page_body
 
     return {**facts(rule), "explanation": page_body(rule)}
 
 
 def _page(rule: Rule | ToolCode) -> str:
-    from jitlint.docs import rule_page
+    from jitlint.rule_page import rule_page
 
     return rule_page(rule).rstrip()
