@@ -39,11 +39,8 @@ class Memo:
         self.body = body
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_nothing, ())
-
-
-def _nothing() -> None:
-    """What a pickled memo is read back as."""
+        # By a name that every Python has: a pickle may be read where there is no jitlint.
+        return (type(None), ())
 
 
 class Bodies:

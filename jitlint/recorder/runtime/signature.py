@@ -16,6 +16,7 @@ from .identity import Serials
 
 MAX_LEAVES_WRITTEN = 200
 _MAX_TEXT = 120
+_MAX_DEPTH = 3
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 CONTEXT_OPTIONS = (
@@ -218,14 +219,14 @@ def static_text(value: object, depth: int = 0) -> str:
     if isinstance(value, type):
         return value.__qualname__
     if inspect.ismethod(value):
-        return f"<method {value.__qualname__} of {_type_name(type(value.__self__))}>"
+        return f"<method {value.__qualname__} of a {type(value.__self__).__qualname__}>"
     if inspect.isroutine(value):
         return f"<function {getattr(value, '__qualname__', type(value).__name__)}>"
-    if depth < 2:
+    if depth < _MAX_DEPTH:
         inner = _inner_text(value, depth + 1)
         if inner is not None:
             return _short(inner)
-    return f"<{_type_name(type(value))} object>"
+    return f"<{type(value).__qualname__} object>"
 
 
 def _inner_text(value: Any, depth: int) -> str | None:
