@@ -166,8 +166,8 @@ def test_a_cell_that_holds_a_separator_like_comment() -> None:
         ("[]", "not a notebook of format 4"),
         ('{"worksheets": []}', "nbconvert"),
         ('{"cells": 3}', "not a notebook of format 4"),
-        (document(cell("x"), kernelspec={"language": "julia"}), "written in julia"),
-        (document(cell("x"), language_info={"name": "R"}), "written in r"),
+        (document(cell("x"), kernelspec={"language": "julia"}), "a notebook in julia"),
+        (document(cell("x"), language_info={"name": "R"}), "a notebook in r"),
         ('{"cells": [{"cell_type": "code", "source": 3}]}', "cell 1 is neither"),
         ('{"cells": ' + "[" * 100_000, "not a notebook"),
     ],
@@ -243,6 +243,13 @@ def test_an_overlay_is_a_module_text(folder: Path) -> None:
 def test_a_notebook_from_standard_input(folder: Path) -> None:
     project = load_project([], ConfigResolver(), stdin=("n.ipynb", document(cell("x = 1"))))
     assert project.modules[0].text == "# %% cell 1\nx = 1\n"
+
+
+def test_a_notebook_in_another_language_is_left_alone(folder: Path) -> None:
+    (folder / "n.ipynb").write_text(document(cell("x <- 1"), kernelspec={"language": "R"}))
+    project = load_project(["."], ConfigResolver())
+    assert (project.modules, project.unreadable) == ((), ())
+    assert [(skip.path.name, skip.reason) for skip in project.skipped] == [("n.ipynb", "a notebook in r")]
 
 
 def test_a_broken_notebook_is_unreadable(folder: Path) -> None:

@@ -13,7 +13,7 @@ from jitlint.project.discovery import Discovery, absolute_path, discover, displa
 from jitlint.project.index import Unparsable, index_source
 from jitlint.project.layout import Layout
 from jitlint.project.model import Module, ModuleIndex, Skipped, Unreadable
-from jitlint.project.notebook import Notebook, parse_notebook
+from jitlint.project.notebook import Notebook, OtherLanguage, parse_notebook
 from jitlint.project.sources import Source, read_source
 
 # Installed libraries that projects like to name folders and files after. Such a file next to a script is hardly ever
@@ -111,10 +111,11 @@ class SourceProject:
             if path in self._given:
                 continue
             try:
-                text = self._overlay.get(path)
-                self._add_checked(path, display_path(path), read_source(path), text)
+                source = read_source(path)
             except Unparsable as fault:
                 self._unreadable.append(_unreadable(path, display_path(path), fault))
+            else:
+                self._add_checked(path, display_path(path), source)
 
     def add_stdin(self, filename: str, text: str) -> None:
         """Load ``text`` as the file ``filename``, unless ``force-exclude`` leaves that out."""
@@ -124,10 +125,7 @@ class SourceProject:
             self._skipped.append(Skipped(path, "excluded by the configuration (force-exclude)"))
             return
         self._given.add(path)
-        try:
-            self._add_checked(path, filename, Source(text.removeprefix("\ufeff"), "utf-8"), self._overlay.get(path))
-        except Unparsable as fault:
-            self._unreadable.append(_unreadable(path, filename, fault))
+        self._add_checked(path, filename, Source(text.removeprefix("\ufeff"), "utf-8"))
 
     def resolve(self, importer: Module, dotted: str, level: int = 0) -> Module | None:
         """What ``import dotted`` means in ``importer``; see :meth:`jitlint.project.model.Project.resolve`."""
@@ -142,12 +140,19 @@ class SourceProject:
     def _config_for(self, directory: Path) -> Config:
         return self._config if isinstance(self._config, Config) else self._config.for_directory(directory)
 
-    def _add_checked(self, path: Path, display: str, source: Source, overlaid: str | None) -> None:
+    def _add_checked(self, path: Path, display: str, source: Source) -> None:
+        """Add the module to report on, or to what is unreadable or skipped."""
         notebook = None
+        overlaid = self._overlay.get(path)
         text = source.text if overlaid is None else overlaid
-        if path.suffix == ".ipynb":
-            notebook, text = self._read_notebook(path, display, source.text, overlaid)
-        self._checked[path] = self._module(path, display, text, source.encoding, notebook, reported=True)
+        try:
+            if path.suffix == ".ipynb":
+                notebook, text = self._read_notebook(path, display, source.text, overlaid)
+            self._checked[path] = self._module(path, display, text, source.encoding, notebook, reported=True)
+        except OtherLanguage as fault:
+            self._skipped.append(Skipped(path, fault.message))
+        except Unparsable as fault:
+            self._unreadable.append(_unreadable(path, display, fault))
 
     def _read_notebook(self, path: Path, display: str, document: str, overlaid: str | None) -> tuple[Notebook, str]:
         """The notebook and its module text, without cells that do not parse, which are reported."""

@@ -18,6 +18,10 @@ from dataclasses import dataclass, replace
 from jitlint.project.index import Unparsable, index_source, split_rows
 
 
+class OtherLanguage(Unparsable):
+    """A notebook that is fine, but not in Python: to be left alone."""
+
+
 @dataclass(frozen=True, slots=True)
 class Cell:
     """A code cell: its number in the notebook (all cells count, from 1) and where its rows are."""
@@ -108,7 +112,8 @@ class Notebook:
 def parse_notebook(document: str) -> Notebook:
     """Read the JSON text of an ``.ipynb`` file.
 
-    Raises :class:`Unparsable` when it is no JSON, no notebook of format 4, or not in Python.
+    Raises :class:`Unparsable` when it is no JSON or no notebook of format 4, :class:`OtherLanguage` when it is not in
+    Python.
     """
     try:
         content = json.loads(document)
@@ -120,7 +125,7 @@ def parse_notebook(document: str) -> Notebook:
         hint = "; convert it with `jupyter nbconvert --to notebook`" if _is_format_3(content) else ""
         raise Unparsable(1, 1, f"not a notebook of format 4{hint}")
     if (language := notebook_language(content)) != "python":
-        raise Unparsable(1, 1, f"the notebook is written in {language}")
+        raise OtherLanguage(1, 1, f"a notebook in {language}")
     cells: list[Cell] = []
     row = 1
     for number, (cell, span) in enumerate(zip(content["cells"], _source_spans(document), strict=True), start=1):
