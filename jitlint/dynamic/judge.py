@@ -84,6 +84,8 @@ class Case:
     finding: Finding
     path: str
     text: str
+    related: tuple[tuple[str, int], ...] = ()
+    """(path, row) of the steps of the finding's trace."""
 
     @property
     def rows(self) -> range:
@@ -113,9 +115,9 @@ class Case:
 class Evidence:
     """What all runs saw, as the judge asks for it."""
 
-    def __init__(self, runs: Sequence[ModuleRun], reasons: dict[str, str]) -> None:
+    def __init__(self, runs: Sequence[ModuleRun], why_not: Callable[[str, int], str]) -> None:
         self.runs = tuple(runs)
-        self._reasons = reasons
+        self._why_not = why_not
         self._groups = probe_groups(runs)
 
     def errors(self) -> Iterator[Raised]:
@@ -133,13 +135,17 @@ class Evidence:
                 if group is None or self._groups.get(group, (False, None))[0]:
                     yield trace
 
+    def sites(self, trace: Trace) -> set[tuple[str, int]]:
+        """Where the function of a trace was given to jax.jit."""
+        return {place for run in self.runs for place in run.sites.get((trace.path, trace.row), ())}
+
     def hits(self, path: str, row: int) -> int:
         """How often a watched row ran."""
         return sum(run.hits.get((path, row), 0) for run in self.runs)
 
     def why_not(self, case: Case) -> str:
-        """Why nothing was seen of the place of a finding."""
-        return self._reasons.get(case.path) or "no call that was traced reaches this place"
+        """Why nothing was seen of the place of a finding: what the caller knows of that row of that file."""
+        return self._why_not(case.path, case.finding.span.row)
 
     def _agreed(self, run: ModuleRun, raised: Raised) -> bool:
         group = _group(raised.job)
@@ -246,7 +252,7 @@ def _call_into(case: Case, evidence: Evidence) -> Error | None:
 def _recompiling(case: Case, evidence: Evidence) -> Judgement:
     groups: dict[tuple[str, int, str], list[Trace]] = {}
     for trace in evidence.traces():
-        if trace.job is None and trace.ok and trace.depth == 0 and _concerns(case, trace):
+        if trace.job is None and trace.ok and trace.depth == 0 and _concerns(case, trace, evidence):
             groups.setdefault((trace.path, trace.row, trace.name), []).append(trace)
     if not groups:
         return Judgement(Verdict.UNRESOLVED, evidence.why_not(case))
@@ -259,9 +265,13 @@ def _recompiling(case: Case, evidence: Evidence) -> Judgement:
     return Judgement(Verdict.UNRESOLVED, f"{traces[0].name} was traced once; what ran calls it no other way")
 
 
-def _concerns(case: Case, trace: Trace) -> bool:
+def _concerns(case: Case, trace: Trace, evidence: Evidence) -> bool:
     """Whether a trace belongs to a finding: it marks the call, the function, or what makes the jitted function."""
     if any(case.at(place.path, place.row) for place in trace.calls) or case.at(trace.path, trace.row):
+        return True
+    if any(case.at(path, row) for path, row in evidence.sites(trace)):
+        return True
+    if (trace.path, trace.row) in case.related or any((c.path, c.row) in case.related for c in trace.calls):
         return True
     named = case.finding.properties.get("function")
     if isinstance(named, str) and named:
@@ -278,7 +288,8 @@ def _stale(case: Case, evidence: Evidence) -> Judgement:
     for run in evidence.runs:
         for stale in run.stale:
             concerned = any(
-                trace.path == stale.path and trace.row == stale.row and (case.id in trace.ran or _concerns(case, trace))
+                (trace.path, trace.row) == (stale.path, stale.row)
+                and (case.id in trace.ran or _concerns(case, trace, evidence))
                 for trace in run.traces
             )
             if not concerned or not stale.known:
@@ -304,8 +315,8 @@ def _while_tracing(case: Case, evidence: Evidence) -> Judgement:
 def _leaking(case: Case, evidence: Evidence) -> Judgement:
     for raised in evidence.errors():
         error = raised.error
-        place = error.place
-        if place is not None and case.at(place.path, place.row) and error.ancestry & case.claimed:
+        frames = error.frames if "UnexpectedTracerError" in error.ancestry else error.frames[:1]
+        if error.ancestry & case.claimed and any(case.at(frame.path, frame.row) for frame in frames):
             return Judgement(Verdict.CONFIRMED, f"JAX raised {error.name} here", error)
         if any(case.at(path, row) or _inside(case, path, row, evidence) for path, row in error.origin):
             return Judgement(

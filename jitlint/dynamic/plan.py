@@ -59,7 +59,10 @@ class Job:
     def encode(self) -> dict[str, Any]:
         """As the worker reads it."""
         encoded: dict[str, Any] = {"id": self.id, "function": self.target.reach}
-        return encoded | {"args": list(self.args), "kwargs": dict(self.kwargs), "leaks": self.leaks}
+        encoded |= {"args": list(self.args), "kwargs": dict(self.kwargs), "leaks": self.leaks}
+        if self.source in ("annotations", "probe") and not self.leaks:
+            encoded["unless_traced"] = self.target.row
+        return encoded
 
 
 @dataclass(frozen=True, slots=True)

@@ -163,6 +163,8 @@ class ModuleRun:
     stale: list[Stale] = field(default_factory=list)
     leaks: list[tuple[str, str]] = field(default_factory=list)
     """Places (file, dotted name) that still held a tracer when nothing was being traced any more."""
+    sites: dict[tuple[str, int], set[tuple[str, int]]] = field(default_factory=dict)
+    """Where functions were given to jax.jit, by (path, row) of the function."""
     hits: dict[tuple[str, int], int] = field(default_factory=dict)
     late: list[int] = field(default_factory=list)
     """Rows of top-level statements that were stopped because their time was over."""
@@ -218,6 +220,11 @@ def _done(run: ModuleRun, message: Mapping[str, Any]) -> None:
     run.hits = {(path, row): count for path, row, count in message["hits"]}
 
 
+def _site(run: ModuleRun, message: Mapping[str, Any]) -> None:
+    path, row, _ = message["place"]
+    run.sites.setdefault(tuple(message["function"]), set()).add((path, row))
+
+
 def _imported(run: ModuleRun, message: Mapping[str, Any]) -> None:
     run.imported = True
     run.seconds = message["seconds"]
@@ -240,6 +247,7 @@ _READERS: dict[str, Any] = {
     "compile": lambda run, message: run.compiles.append((message["name"], message["job"])),
     "imported": _imported,
     "leaks": lambda run, message: run.leaks.extend((path, name) for path, name in message["names"]),
+    "site": _site,
     "job": _job,
     "stale": _stale,
     "done": _done,

@@ -46,6 +46,9 @@ class Limits:
         return max(1.0, self.seconds / 6)
 
 
+DEFAULT_LIMITS = Limits()
+
+
 @dataclass(frozen=True, slots=True)
 class Watch:
     """A place whose execution the worker reports: rows from 1, columns in UTF-8 bytes from 0, the end exclusive."""
@@ -89,7 +92,7 @@ class ModuleRequest:
 def run_modules(
     requests: Sequence[ModuleRequest],
     python: Path | None = None,
-    limits: Limits = Limits(),
+    limits: Limits = DEFAULT_LIMITS,
     processes: int | None = None,
 ) -> list[ModuleRun]:
     """Run a worker per request, in their order; at most ``processes`` (half of the processors) at a time."""
@@ -98,7 +101,7 @@ def run_modules(
         return list(pool.map(lambda request: run_module(request, python, limits), requests))
 
 
-def run_module(request: ModuleRequest, python: Path | None = None, limits: Limits = Limits()) -> ModuleRun:
+def run_module(request: ModuleRequest, python: Path | None = None, limits: Limits = DEFAULT_LIMITS) -> ModuleRun:
     """Import the module of the request in ``python`` (by default the interpreter that runs jitlint)."""
     run = ModuleRun(request.name, request.path)
     scratch = Path(tempfile.mkdtemp(prefix="jitlint-"))

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from jitlint.dynamic.protocol import Argument, ModuleRun, Trace
 
+CONTROL_FLOW = frozenset({"scan", "while_loop", "fori_loop", "map", "cond", "switch", "associative_scan"})
+"""Called outside jit, these compile their functions on their own."""
 _ARRAY = re.compile(r"(\w+)\[([\d,]*)\](~?)")
 
 
@@ -22,6 +24,8 @@ class Variant:
     row: int
     count: int = 1
     """Traces with the same arguments: more than one means a new function object each time."""
+    planned: bool = False
+    """Only a planned call has it; the import did not get there."""
 
     @property
     def text(self) -> str:
@@ -43,24 +47,26 @@ class Variants:
     @property
     def total(self) -> int:
         """How many programs are made: what JAX compiled, or would for what was only traced."""
-        return max(self.compiles, sum(v.count for v in self.variants)) if not self.compiles else self.compiles
+        seen = sum(v.count for v in self.variants if not v.planned)
+        return (self.compiles or seen) + sum(v.planned for v in self.variants)
 
 
 def collect_variants(runs: Sequence[ModuleRun]) -> tuple[Variants, ...]:
-    """The variants of every jitted function that the import or a planned call traced from the host."""
+    """The variants of every jitted function (and un-jitted ``lax.scan`` and its kin) traced from the host."""
     groups: dict[tuple[str, int, str], list[Trace]] = {}
+    loops: dict[tuple[str, int, str], dict[tuple[str, int], list[Trace]]] = {}
     compiled: Counter[str] = Counter()
     for run in runs:
         compiled.update(name for name, job in run.compiles if job is None)
         for trace in run.traces:
-            probe = trace.job is not None and ":probe:" in trace.job
-            if (
-                trace.ok
-                and not probe
-                and not (trace.job or "").endswith(":leaks")
-                and trace.transform in ("jit", "pmap")
-            ):
+            if not trace.ok or not _is_call(trace.job):
+                continue
+            if trace.transform in ("jit", "pmap"):
                 groups.setdefault((trace.path, trace.row, trace.name), []).append(trace)
+            elif trace.transform in CONTROL_FLOW and trace.depth == 0 and trace.calls:
+                place = trace.calls[0]
+                bodies = loops.setdefault((place.path, place.row, f"lax.{trace.transform}"), {})
+                bodies.setdefault((trace.path, trace.row), []).append(trace)
     names = Counter(name for _, _, name in groups)
     out = []
     for (path, row, name), traces in sorted(groups.items()):
@@ -72,7 +78,15 @@ def collect_variants(runs: Sequence[ModuleRun]) -> tuple[Variants, ...]:
         chosen = outermost or traces
         merged = _merge(chosen)
         out.append(Variants(path, row, name, merged, compiles, advise(merged)))
+    for (path, row, name), bodies in sorted(loops.items()):
+        merged = _merge(max(bodies.values(), key=len))
+        out.append(Variants(path, row, name, merged, 0, advise(merged)))
     return tuple(out)
+
+
+def _is_call(job: str | None) -> bool:
+    """Whether a trace stands for a call that the program makes: in the import, or planned from a call it has."""
+    return job is None or (job.split(":")[1:2] in (["call"], ["signature"]) and not job.endswith(":leaks"))
 
 
 def _merge(traces: Sequence[Trace]) -> tuple[Variant, ...]:
@@ -82,11 +96,10 @@ def _merge(traces: Sequence[Trace]) -> tuple[Variant, ...]:
         known = found.get(trace.arguments)
         if known is None:
             place = trace.calls[0] if trace.calls else None
-            found[trace.arguments] = Variant(
-                trace.arguments, trace.equations, place.path if place else trace.path, place.row if place else trace.row
-            )
+            where = (place.path, place.row) if place else (trace.path, trace.row)
+            found[trace.arguments] = Variant(trace.arguments, trace.equations, *where, planned=trace.job is not None)
         elif trace.job is None:
-            found[trace.arguments] = Variant(known.arguments, known.equations, known.path, known.row, known.count + 1)
+            found[trace.arguments] = replace(known, count=known.count + 1)
     return tuple(found.values())
 
 

@@ -230,8 +230,12 @@ class Sources:
         return out
 
 
-def describe_error(error: BaseException, sources: Sources) -> dict[str, Any]:
-    """What the parent needs to know of an exception: class, ancestry, message, the user's frames."""
+def describe_error(error: BaseException, sources: Sources, tb: Any = None) -> dict[str, Any]:
+    """What the parent needs to know of an exception: class, ancestry, message, the user's frames.
+
+    ``tb`` is its traceback as far as it has come, where the exception is still on its way.
+    """
+    library = os.sep + "jax" + os.sep
     return {
         "class": type(error).__name__,
         "mro": [c.__name__ for c in type(error).__mro__ if c not in (object, BaseException)],
@@ -239,6 +243,7 @@ def describe_error(error: BaseException, sources: Sources) -> dict[str, Any]:
         "message": shorten(_first_lines(error)),
         "frames": sources.frames_of(error.__traceback__),
         "origin": _origin(error),
+        "by_jax": is_jax_error(type(error)) or library in innermost_file(tb or error.__traceback__),
     }
 
 
@@ -264,6 +269,7 @@ def _origin(error: object) -> list[list[Any]]:
 
 CONTROL_FLOW = os.path.join("jax", "_src", "lax", "control_flow") + os.sep
 MARKER_FILE = os.path.join("jax", "_src", "interpreters", "partial_eval.py")
+API_FILE = os.path.join("jax", "_src", "api.py")
 MARKERS = ("trace_to_jaxpr", "trace_to_jaxpr_dynamic", "trace_to_jaxpr_final", "trace_to_jaxpr_dynamic2")
 NO_ROWS: set[int] = set()
 CONTROL = ("scan", "while_loop", "fori_loop", "map", "cond", "switch", "associative_scan", "reduce", "custom_root")
@@ -307,9 +313,7 @@ class Recorder:
             path: {row for w in watches for row in range(w["row"], w["end_row"] + 1)}
             for path, watches in self._watch.items()
         }
-        self._stale: dict[str, set[int]] = {}
-        for path, row in request.get("stale", ()):
-            self._stale.setdefault(path, set()).add(row)
+        self._stale = {(path, row) for path, row in request.get("stale", ())}
         self._kept: dict[tuple[str, int], tuple[Trace, str | None]] = {}
         self._local = threading.local()
         self._kinds: dict[str, str] = {}
@@ -317,15 +321,10 @@ class Recorder:
         self._codes: dict[int, tuple[Any, str]] = {}
         self._reach: dict[int, tuple[Any, set[int]]] = {}
         self.hits: dict[tuple[str, int], int] = {}
+        self.traced: set[tuple[str, int]] = set()
         self.job: str | None = None
         self.jax: Any = None
-        self._jax_folder = os.sep
         self.on = False
-
-    def use(self, jax: Any) -> None:
-        """From now on arguments can be described and traced again with this jax."""
-        self.jax = jax
-        self._jax_folder = os.path.dirname(jax.__file__) + os.sep
 
     # -- switching
 
@@ -356,6 +355,8 @@ class Recorder:
                 kind = "user"
             elif filename.endswith(MARKER_FILE):
                 kind = "marker"
+            elif filename.endswith(API_FILE):
+                kind = "api"
             else:
                 kind = "other"
             self._kinds[filename] = kind
@@ -368,6 +369,8 @@ class Recorder:
         try:
             if kind == "marker":
                 return self._enter_marker(frame) if frame.f_code.co_name in MARKERS else None
+            if kind == "api":
+                return self._enter_jit(frame) if frame.f_code.co_name == "jit" else None
             return self._enter_user(frame)
         except Exception:
             self._channel.send("trouble", text=shorten(traceback.format_exc()))
@@ -388,6 +391,14 @@ class Recorder:
             return leave
 
         return leave
+
+    def _enter_jit(self, frame: Any) -> None:
+        """Report which function a call of ``jax.jit`` is given, and where."""
+        code = code_of(frame.f_locals.get("fun"))
+        stack = self._sources.stack_of(frame.f_back)[:1]
+        if code is not None and stack and self._sources.of(code.co_filename):
+            function = [self._sources.of(code.co_filename), code.co_firstlineno]
+            self._channel.send("site", place=stack[0], function=function)
 
     def _enter_user(self, frame: Any) -> Any:
         state = self._state()
@@ -449,7 +460,7 @@ class Recorder:
             marker = None
         trace = Trace(frame, path, transform, len(state.roots), self._sources.stack_of(back))
         trace.signature = self._signature(frame)
-        if path in self._stale and self._holds(frame.f_code, self._stale[path]):
+        if self._stale and not state.roots:
             trace.template = self._template(frame)
         if marker is not None:
             marker.root = trace
@@ -482,13 +493,17 @@ class Recorder:
         if root in state.roots:
             del state.roots[state.roots.index(root) :]
         root.frame = None
-        if root.template is not None and root.error is None and root.depth == 0:
-            self._keep(root)
+        if root.template is not None and root.error is None:
+            rows = {*root.rows, *((path, row) for path, row, _ in root.calls)}
+            own = {row for path, row in self._stale if path == root.path}
+            if not self._stale.isdisjoint(rows) or self._holds(root.code, own):
+                self._keep(root)
         if root.transform == "vmap":
             self._finish(root, None)
 
     def _finish(self, trace: Trace, result: Any) -> None:
         """Report a trace; ``result`` is what JAX's tracing function returned, None where it raised."""
+        self.traced.add((trace.path, trace.code.co_firstlineno))
         jaxpr = find_jaxpr(result)
         fields = {}
         if jaxpr is not None:
@@ -526,9 +541,8 @@ class Recorder:
         self._last_error = id(error)
         watched = frame.f_lineno in self._watched_rows.get(path, NO_ROWS)
         if tracing is not None or watched or is_jax_error(kind):
-            description = describe_error(error, self._sources)
+            description = describe_error(error, self._sources, tb)
             description["frames"] = self._sources.stack_of(frame)
-            description["by_jax"] = is_jax_error(kind) or innermost_file(tb).startswith(self._jax_folder)
             self._channel.send("raised", error=description, tracing=tracing is not None, job=self.job)
 
     # -- what ran
@@ -776,6 +790,20 @@ def abstract(jax: Any, tracer: Any) -> Any:
         return jax.ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=weak)
     except TypeError:
         return jax.ShapeDtypeStruct(aval.shape, aval.dtype)
+
+
+def code_of(function: Any) -> Any:
+    """The code of the user's function inside partials, bound methods, decorators and transforms; None if unknown."""
+    for _ in range(10):
+        if isinstance(function, functools.partial):
+            function = function.func
+        elif hasattr(function, "__func__"):
+            function = function.__func__
+        elif hasattr(function, "__wrapped__"):
+            function = function.__wrapped__
+        else:
+            break
+    return getattr(function, "__code__", None)
 
 
 def function_of(code: Any) -> Any:
@@ -1320,7 +1348,7 @@ def serve(request: dict[str, Any], channel: Channel) -> None:
     if request.get("overlay"):
         sys.meta_path.insert(0, Overlay(request["overlay"]))
     recorder = Recorder(channel, sources, request)
-    recorder.use(jax)
+    recorder.jax = jax
     listen_to_compiles(channel, recorder)
     # The recorder reads what JAX raised from tracebacks, so none of its frames may be hidden.
     jax.config.update("jax_traceback_filtering", "off")
@@ -1328,8 +1356,11 @@ def serve(request: dict[str, Any], channel: Channel) -> None:
     module = Importer(request, channel, recorder, sources, clock).run()
     channel.send("imported", seconds=round(time.perf_counter() - started, 3))
     channel.send("leaks", names=leaked_names(jax, sources))
+    # What the import has traced with the program's own arguments is not tried again with guessed ones.
+    known = {row for path, row in recorder.traced if path == request["module"]["path"]}
     for job in request.get("jobs", ()):
-        Tracer(request, channel, recorder, sources, clock, jax, module).run(job)
+        if job.get("unless_traced") not in known:
+            Tracer(request, channel, recorder, sources, clock, jax, module).run(job)
     clock.start(request["job_seconds"])
     with contextlib.suppress(Deadline):
         recorder.report_stale()
