@@ -416,6 +416,11 @@ def _sequence(make: Callable[[Tup, cst.CSTNode], Value]) -> Handler:
     return handler
 
 
+def _frozenset(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
+    out = _set(interp, args, node)
+    return SetV(out.slots.get("elem"), node, "frozenset") if isinstance(out, SetV) else out
+
+
 def _set(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
     content = operators.iterate(interp, args.pos[0], node) if args.pos else Tup(())
     items = content.items if content.items is not None else ((content.elem,) if content.elem is not None else ())
@@ -701,7 +706,8 @@ HANDLERS: dict[str, Handler] = {
     "builtins.list": _sequence(lambda c, n: ListV(c, n)),
     "builtins.tuple": _sequence(lambda c, n: c),
     "builtins.set": _set,
-    "builtins.frozenset": _set,
+    "builtins.frozenset": _frozenset,
+    "collections.deque": _sequence(lambda c, n: ListV(c, n, "deque")),
     "builtins.dict": _dict,
     "builtins.reversed": _reversed,
     "builtins.type": _type,

@@ -496,6 +496,7 @@ def _argument(
         and value.is_traced
         and value.origin is not None
         and func.name != "<lambda>"
+        and interp.traces[-1].frame_at < len(interp.frames)
     ):
         at = binding.nodes.get(p.name, node)
         return replace(value, origin=interp.origin(f"passed to `{func.name}` as `{p.name}`", at, value.origin))

@@ -158,6 +158,10 @@ class Interpreter:
         """Boxes named in ``writes`` are kept alive, so that their ids stay theirs."""
         self.called: dict[int, int] = {}
         self.memo: dict[Any, Value] = {}
+        self.raised = 0
+        """How many certain truth tests of tracers were met."""
+        self.muted = 0
+        """Above zero in the later arms of a decision whose first test raises: they are never reached."""
         self.blind: dict[int, Event] = {}
         """Tests that are blind to tracers, by the id of their node, until something is decided by them."""
         self.reveals: dict[int, str] = {}
@@ -413,8 +417,12 @@ class Interpreter:
             return
         self.write(frame.env, name, value, node)
 
-    def _if(self, node: cst.If) -> bool:
+    def _if(self, node: cst.If, after_raise: bool = False) -> bool:
+        before = self.raised
+        self.muted += after_raise
         known = self.test(node.test, "if", node)
+        self.muted -= after_raise
+        raises = after_raise or self.raised > before
         if known is True:
             self.refine(node.test, True)
             return self.block(node.body)
@@ -428,15 +436,15 @@ class Interpreter:
 
         def other() -> bool:
             self.refine(node.test, False)
-            return self._else(node.orelse)
+            return self._else(node.orelse, raises)
 
         return any(self.fork([then, other]))
 
-    def _else(self, node: cst.If | cst.Else | None) -> bool:
+    def _else(self, node: cst.If | cst.Else | None, after_raise: bool = False) -> bool:
         if node is None:
             return True
         if isinstance(node, cst.If):
-            return self._if(node)
+            return self._if(node, after_raise)
         return self.block(node.body)
 
     def test(self, node: cst.BaseExpression, construct: str, statement: cst.CSTNode | None = None) -> bool | None:

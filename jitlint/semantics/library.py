@@ -260,6 +260,24 @@ def _check_concrete(interp: Interpreter, model: FunctionModel, given: Given, nod
                 error_here = error
             if error_here is None:
                 continue
+            if isinstance(m, Array) and m.shape and name in model.need and model.need[name] in ("count", "size"):
+                # a whole array of counts: what it asks for is the data, or (bin edges) nothing
+                if name in model.lifted:
+                    leaf = traced_leaf(m)
+                    if leaf is not None:
+                        interp.emit(
+                            DynamicShape(
+                                node=at or node,
+                                unit=interp.unit,
+                                value=value,
+                                leaf=leaf,
+                                what=what,
+                                unless=model.lifted[name],
+                                error=error_here,
+                                possible=isinstance(value, Union) or leaf.maybe,
+                            )
+                        )
+                break
             if isinstance(m, Array) and m.is_traced or isinstance(m, Tup | ListV | Tree):
                 raised |= operators.needs_concrete(
                     interp, value, at or node, _category(model.need.get(name, "shape")), what, error_here, name

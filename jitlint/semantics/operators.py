@@ -251,9 +251,12 @@ def truth(interp: Interpreter, value: Value, node: cst.CSTNode, construct: str) 
                 check_leak(interp, [m], node)
                 return None
             possible = isinstance(value, Union) or m.maybe or isinstance(m, Tree)
+            if interp.muted:
+                return None
             error = "TracerBoolConversionError"
             if isinstance(m, Array) and m.shape is not None and any(d is not None and d != 1 for d in m.shape):
                 error = "ValueError"
+            interp.raised += not possible
             interp.emit(
                 TruthTest(
                     node=node,

@@ -34,9 +34,14 @@ def match(interp: Interpreter, node: cst.Match, subject: Value) -> bool:
     start = interp.trail.mark()
     flows = False
     exhausted = False
+    muted = False
     for case in node.cases:
         mark = interp.trail.mark()
+        before = interp.raised
+        interp.muted += muted
         taken = _pattern(interp, case.pattern, subject)
+        interp.muted -= muted
+        muted |= interp.raised > before
         if taken is not False and case.guard is not None:
             known = interp.test(case.guard, "guard", case)
             taken = known if known is False or taken is True else None

@@ -559,8 +559,7 @@ def call_jitted(interp: Interpreter, jitted: Jitted, args: Args, node: cst.CSTNo
 
     def traced_argument(name: str, value: Value, at: cst.CSTNode | None) -> Value:
         if name in statics or entry.opaque and _settingish(value):
-            _check_static(interp, entry, name, value, at or node)
-            return value
+            return UNKNOWN if _check_static(interp, entry, name, value, at or node) else value
         root = entry.root(name)
         root.passed.append((value, at))
         p = entry.param(name)
@@ -612,7 +611,7 @@ def call_jitted(interp: Interpreter, jitted: Jitted, args: Args, node: cst.CSTNo
         if key is not None:
             entry.cache[key] = result
         _check_result(interp, entry, result, node)
-    out = concretize(interp, result, [*copies, *([] if not interp.staging else [])], node)
+    out = concretize(interp, result, args.values(), node)
     return out
 
 
@@ -682,7 +681,7 @@ def _positional_name(params: tuple[Param, ...] | None, i: int) -> str:
     return f"*{star.name if star else 'args'}[{i}]"
 
 
-def _check_static(interp: Interpreter, entry: Entry, name: str, value: Value, at: cst.CSTNode) -> None:
+def _check_static(interp: Interpreter, entry: Entry, name: str, value: Value, at: cst.CSTNode) -> bool:
     def report(problem: str, what: str) -> None:
         interp.emit(
             StaticArgument(node=at, unit=interp.unit, entry=entry, param=name, value=value, problem=problem, what=what)
@@ -691,12 +690,13 @@ def _check_static(interp: Interpreter, entry: Entry, name: str, value: Value, at
     leaf = traced_leaf(value)
     if leaf is not None and (isinstance(leaf, Array)) and not isinstance(value, Union):
         report("traced", "a traced value")
-        return
+        return True
     if isinstance(value, Union):
-        return
+        return False
     what = unhashable(value)
     if what is not None:
         report("unhashable", what)
+    return False
 
 
 def unhashable(value: Value, depth: int = 0) -> str | None:
@@ -882,7 +882,7 @@ def _call_staged(interp: Interpreter, wrapped: Wrapped, args: Args, node: cst.CS
     result = host_call(
         interp, wrapped.kind, None, node, True, lambda: calls.call_value(interp, wrapped.func, inner, node)
     )
-    return concretize(interp, result, inner.values(), node)
+    return concretize(interp, result, args.values(), node)
 
 
 def _linear(interp: Interpreter, v: Value, node: cst.CSTNode, depth: int = 0) -> Value:
@@ -1171,6 +1171,9 @@ def control_flow(
     def traced(v: Value | None) -> Value:
         return UNKNOWN if v is None else abstract(interp, v, None, origin, keep_python=False)
 
+    def given(*names: str) -> list[Value]:
+        return [v for name in names if (v := get(name)) is not None]
+
     def run(f: Value | None, *values: Value) -> Value:
         if f is None:
             return UNKNOWN
@@ -1199,14 +1202,14 @@ def control_flow(
             ys = pair.items[1] if pair.items is not None and len(pair.items) == 2 else UNKNOWN
             final = _same_structure(carry, new)
             stacked = _mapped(ys, lambda v: _stacked(interp, v, _length(xs)))
-            everything = [carry, x, out]
+            everything = given("init", "xs")
             return Tup((concretize(interp, final, everything, node), concretize(interp, stacked, everything, node)))
         case "while_loop":
             init = traced(get("init_val"))
             test = run(get("cond_fun"), init)
             del test
             out = run(get("body_fun"), init)
-            return concretize(interp, _same_structure(init, out), [init, out], node)
+            return concretize(interp, _same_structure(init, out), given("init_val"), node)
         case "fori_loop":
             init = traced(get("init_val"))
             i = Array(Level.TRACED, "int32", (), False, origin=origin)
@@ -1214,7 +1217,7 @@ def control_flow(
             return concretize(
                 interp,
                 _same_structure(init, out),
-                [init, out, *(v for v in (get("lower"), get("upper")) if v is not None)],
+                given("init_val", "lower", "upper"),
                 node,
             )
         case "cond":
@@ -1224,7 +1227,7 @@ def control_flow(
             return concretize(
                 interp,
                 join(results[0], results[1]),
-                [*values, *results, *(v for v in (get("pred"),) if v is not None)],
+                [*operands, *given("pred")],
                 node,
             )
         case "switch":
@@ -1234,13 +1237,13 @@ def control_flow(
             each = operators.iterate(interp, branches, node) if branches is not None else Tup(None, UNKNOWN)
             results = [run(f, *values) for f in (each.items if each.items is not None else (each.any_item(),))]
             return concretize(
-                interp, join_all(results), [*values, *results, *(v for v in (get("index"),) if v is not None)], node
+                interp, join_all(results), [*operands, *given("index")], node
             )
         case "map":
             xs = get("xs")
             x = UNKNOWN if xs is None else _element(interp, traced(xs), Const(0), origin)
             out = run(get("f"), x)
-            return concretize(interp, _mapped(out, lambda v: _stacked(interp, v, _length(xs))), [x, out], node)
+            return concretize(interp, _mapped(out, lambda v: _stacked(interp, v, _length(xs))), given("xs"), node)
         case "associative_scan":
             elems = get("elems") or UNKNOWN
             fn = get("fn")

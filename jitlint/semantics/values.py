@@ -219,12 +219,13 @@ class DictV(Box, Value):
 
 
 class SetV(Box, Value):
-    """A set: one slot for any element (absent when empty)."""
+    """A set or frozenset: one slot for any element (absent when empty)."""
 
-    __slots__ = ()
+    __slots__ = ("kind",)
 
-    def __init__(self, elem: Value | None = None, site: Any = None) -> None:
+    def __init__(self, elem: Value | None = None, site: Any = None, kind: str = "set") -> None:
         super().__init__(site)
+        self.kind = kind
         if elem is not None:
             self.slots["elem"] = elem
 
@@ -392,6 +393,8 @@ class ClassFacts:
     """``linen``, ``nnx``, ``haiku`` or ``equinox`` for modules of those libraries."""
     fields: tuple[str, ...] = ()
     custom_flatten: bool = False
+    opaque: bool = False
+    """Some decorator or metaclass is not understood: what it makes of the class is not known."""
 
 
 class Obj(Box, Value):
@@ -534,8 +537,8 @@ def _merge(a: Value, b: Value, depth: int) -> Value | None:
         return ListV(content, a.site, a.kind)
     if isinstance(a, DictV) and isinstance(b, DictV):
         return _merge_boxes(a, b, depth, lambda: DictV(site=a.site, kind=a.kind))
-    if isinstance(a, SetV) and isinstance(b, SetV):
-        return _merge_boxes(a, b, depth, lambda: SetV(site=a.site))
+    if isinstance(a, SetV) and isinstance(b, SetV) and a.kind == b.kind:
+        return _merge_boxes(a, b, depth, lambda: SetV(site=a.site, kind=a.kind))
     if isinstance(a, Obj) and isinstance(b, Obj):
         if a.cls is b.cls or a.cls == b.cls:
 
@@ -652,8 +655,10 @@ def leaves(v: Value, depth: int = 0) -> Iterator[Value]:
         and v.project_class is not None
         and (v.project_class.facts.pytree or v.project_class.facts.namedtuple)
     ):
-        for i in list(v.slots.values()):
-            yield from leaves(i, depth + 1)
+        static = v.project_class.facts.static_fields
+        for k, i in list(v.slots.items()):
+            if k not in static:
+                yield from leaves(i, depth + 1)
     else:
         yield v
 
