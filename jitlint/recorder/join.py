@@ -10,6 +10,7 @@ from pathlib import Path
 from jitlint.findings import Finding
 from jitlint.recorder.budget import describe, shown
 from jitlint.recorder.record import Function, Record
+from jitlint.recorder.sources import always_runs, last_row
 
 
 class Verdict(StrEnum):
@@ -78,6 +79,7 @@ class _Lines:
     """The functions of a record by the lines that a finding about them may lie on."""
 
     def __init__(self, record: Record) -> None:
+        self.failed = [trace for trace in record.traces if trace.error]
         self._functions = [(function, _lines_of(function), _extent(function)) for function in record.functions]
 
     def touching(self, finding: Finding) -> list[Function]:
@@ -97,7 +99,7 @@ def _judge(finding: Finding, lines: _Lines, explained: set[int]) -> Judged | Non
     if expected is not None:
         return _judge_retraces(finding, expected, [*lines.touching(finding), *lines.around(finding)], explained)
     if finding.code.startswith(_RAISING) and finding.severity.value == "error":
-        return _judge_error(finding, [*lines.around(finding), *lines.touching(finding)])
+        return _judge_error(finding, lines.around(finding), lines, explained)
     return None
 
 
@@ -118,23 +120,28 @@ def _judge_retraces(finding: Finding, expected: set[str], functions: list[Functi
     return Judged(finding, Verdict.NOT_REACHED, f"{function.label} was traced once: the run may not have repeated it")
 
 
-def _judge_error(finding: Finding, functions: list[Function]) -> Judged:
-    traces = [trace for function in functions for trace in function.traces]
-    if not traces:
-        return Judged(finding, Verdict.NOT_REACHED, "nothing on this line was traced")
-    failed = [trace for trace in traces if trace.error]
-    if failed:
-        return Judged(finding, Verdict.CONFIRMED, f"tracing {failed[0].label} raised {failed[0].error}")
-    return Judged(finding, Verdict.REFUTED, f"{traces[0].label} was traced without an error")
+def _judge_error(finding: Finding, functions: list[Function], lines: _Lines, explained: set[int]) -> Judged:
+    rows = range(finding.span.row, finding.span.end_row + 1)
+    file = _resolved(finding.filename)
+    for trace in lines.failed:
+        if trace.raised is not None and trace.raised.row in rows and _resolved(trace.raised.file) == file:
+            explained.add(id(trace))
+            return Judged(finding, Verdict.CONFIRMED, f"tracing {trace.label} raised {trace.error} here")
+    for function in functions:
+        clean = [trace for trace in function.traces if not trace.error]
+        if clean and always_runs(function.file, function.row, finding.span.row):
+            return Judged(finding, Verdict.REFUTED, f"{function.label} was traced through this line without an error")
+    return Judged(finding, Verdict.NOT_REACHED, "the record does not show that this line was traced")
 
 
 def _unforeseen(function: Function, explained: set[int]) -> list[str]:
-    if id(function) in explained:
-        return []
     found = []
     for trace in function.traces:
-        if trace.error:
-            found.append(f"{describe(trace)}: raised {trace.error}")
+        if trace.error and id(trace) not in explained:
+            where = f"{shown(trace.raised.file)}:{trace.raised.row}" if trace.raised else "no line of yours"
+            found.append(f"{describe(trace)}: raised {trace.error} at {where}")
+    if id(function) in explained:
+        return found
     reasons = ", ".join(f"{reason} ({count})" for reason, count in function.reasons[:3])
     if function.count >= _MANY:
         where = f"{shown(function.file)}:{function.row} " if function.file else ""
@@ -159,8 +166,6 @@ def _lines_of(function: Function) -> set[tuple[str, int]]:
 
 def _extent(function: Function) -> tuple[str, int, int]:
     """File, first and last row of the function, as far as its source can be read."""
-    from jitlint.recorder.sources import last_row
-
     return _resolved(function.file), function.row, last_row(function.file, function.row)
 
 

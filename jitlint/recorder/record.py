@@ -56,6 +56,8 @@ class Trace:
     signature: Mapping[str, Any]
     causes: tuple[Cause, ...]
     error: str | None = None
+    raised: Place | None = None
+    """The line of the user's where :attr:`error` came up."""
 
     @property
     def first(self) -> bool:
@@ -299,6 +301,7 @@ def _trace(number: int, event: Mapping[str, Any]) -> Trace:
         signature=event["signature"],
         causes=_causes(event),
         error=event.get("error"),
+        raised=_place(event.get("raised")),
     )
 
 

@@ -17,7 +17,7 @@ from .causes import Cause, explain
 from .functions import Definition, definition
 from .identity import Serials
 from .signature import Signature, describe_call
-from .stack import origin, place, user_frame
+from .stack import origin, place, place_of_error, user_frame
 
 Event = dict[str, Any]
 Listener = Callable[[Event], None]
@@ -200,6 +200,7 @@ class Recorder:
             here.running[-1].inner += seconds
         if error is not None:
             event["error"] = type(error).__name__
+            event["raised"] = place_of_error(error)
         else:
             with self._lock:
                 known = self._groups[running.key].signatures.setdefault(running.serial, [])

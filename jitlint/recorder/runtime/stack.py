@@ -70,3 +70,14 @@ def place(frame: FrameType | None) -> dict[str, object] | None:
         "row": frame.f_lineno,
         "function": getattr(frame.f_code, "co_qualname", frame.f_code.co_name),
     }
+
+
+def place_of_error(error: BaseException) -> dict[str, object] | None:
+    """The line of the user's own code where an error came up, None where it came up in none."""
+    found = None
+    trace = error.__traceback__
+    while trace is not None:
+        if origin(trace.tb_frame.f_code.co_filename) == "user":
+            found = {**(place(trace.tb_frame) or {}), "row": trace.tb_lineno}
+        trace = trace.tb_next
+    return found
