@@ -14,7 +14,7 @@ from tests.judge.marks import Marks, read_marks
 from tests.judge.pool import Pool
 
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?")
-_ARRAY = re.compile(r"[Aa]rray\(([^()]*),dtype=\w+\)")
+_ARRAY = re.compile(r"(?:[Aa]rray|np\.\w+)\(([^()]*?)(?:,dtype=\w+)?\)")
 
 
 def modes(fixture: Fixture) -> tuple[str, ...]:
