@@ -212,3 +212,5 @@ class ClassModel:
     """The decorator that subclassing it amounts to (``dataclass`` fields are read from annotations)."""
     transparent: bool = False
     """As an annotation ``Name[inner]``: what matters is ``inner``."""
+    dtype: str | None = None
+    """Of an array annotation: ``float``, ``int``, ``bool``, ``complex`` or an exact name."""

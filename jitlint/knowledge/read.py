@@ -26,12 +26,14 @@ from jitlint.knowledge.model import (
 
 ERRORS = frozenset(
     {
+        "AssertionError",
         "AttributeError",
         "ConcretizationTypeError",
         "IndexError",
         "NonConcreteBooleanIndexError",
         "NotImplementedError",
         "OverflowError",
+        "RuntimeError",
         "TracerArrayConversionError",
         "TracerBoolConversionError",
         "TracerIntegerConversionError",
@@ -147,7 +149,7 @@ class LibraryFile:
         """The row ``[classes.name]``."""
         where = f"classes.{name}"
         table = self.table("classes", name)
-        self._only(table, {"kind", "fields", "static", "decorator", "transparent"}, where)
+        self._only(table, {"kind", "fields", "static", "decorator", "transparent", "dtype"}, where)
         kind = self._choice(table, "kind", KINDS, where)
         if kind is None:
             raise KnowledgeError(f"{self.path}: {where}: there is no kind")
@@ -158,6 +160,7 @@ class LibraryFile:
             self._names(table, "static", where),
             self._optional(table, "decorator", where),
             self._flag(table, "transparent", where),
+            self._optional(table, "dtype", where),
         )
 
     def attribute(self, name: str) -> AttributeModel:
