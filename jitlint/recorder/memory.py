@@ -6,6 +6,7 @@ from typing import Any
 
 from jitlint.recorder.record import Record, record_of_events
 from jitlint.recorder.runtime.recorder import Event, recorder
+from jitlint.recorder.runtime.sink import process_event
 from jitlint.recorder.runtime.waiting import when_imported
 
 
@@ -39,4 +40,4 @@ class MemoryRecord:
 
     def record(self) -> Record:
         """The record of what was collected so far."""
-        return record_of_events(list(self.events))
+        return record_of_events([process_event(), *self.events])

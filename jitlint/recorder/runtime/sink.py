@@ -37,19 +37,22 @@ class JsonLines:
         name = f"trace-{self._pid}-{time.time_ns():x}.jsonl"
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
         self._file = os.open(os.path.join(self._folder, name), flags, 0o644)
-        self._write(
-            {
-                "event": "process",
-                "record": RECORD_VERSION,
-                "pid": self._pid,
-                "parent": os.getppid(),
-                "argv": list(getattr(sys, "orig_argv", sys.argv)),
-                "cwd": os.getcwd(),
-                "python": sys.version.split()[0],
-                "jax": getattr(sys.modules.get("jax"), "__version__", None),
-                "start": time.time(),
-            }
-        )
+        self._write(process_event())
 
     def _write(self, event: dict[str, Any]) -> None:
         os.write(self._file, json.dumps(event, default=str, separators=(",", ":")).encode() + b"\n")
+
+
+def process_event() -> dict[str, Any]:
+    """The event that comes first in a record: which process it is of."""
+    return {
+        "event": "process",
+        "record": RECORD_VERSION,
+        "pid": os.getpid(),
+        "parent": os.getppid(),
+        "argv": list(getattr(sys, "orig_argv", sys.argv)),
+        "cwd": os.getcwd(),
+        "python": sys.version.split()[0],
+        "jax": getattr(sys.modules.get("jax"), "__version__", None),
+        "start": time.time(),
+    }
