@@ -89,6 +89,11 @@ def _list(name: str, metavar: str, text: str) -> Decorator:
 )
 @_list("--dynamic-allow-import", "PATTERNS", "With --dynamic: the modules that may be imported; all by default.")
 @click.option("--variants", is_flag=True, help="With --dynamic: list what each jitted function is compiled for.")
+@click.option(
+    "--record",
+    metavar="DIR",
+    help="Judge findings by a run that `jitlint trace -o DIR` recorded: those that it refutes are left out.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="Print findings and nothing else.")
 @click.option("-v", "--verbose", is_flag=True, help="Say which files were skipped and why, and how long it took.")
 @click.option(

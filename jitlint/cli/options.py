@@ -54,6 +54,7 @@ class Options:
     timeout: float | None
     dynamic_allow_import: tuple[str, ...]
     variants: bool
+    record: str | None
     quiet: bool
     verbose: bool
     color: str
@@ -104,6 +105,8 @@ class Options:
         idle = [name for name, on in given.items() if on]
         if idle and not self.dynamic:
             raise click.UsageError(f"{idle[0]} is of the dynamic mode: give --dynamic as well")
+        if self.record is not None and (self.dynamic or self.from_stdin):
+            raise click.UsageError("--record judges findings in files by an earlier run, without --dynamic")
         if self.dynamic and (self.add_ignore or self.write_baseline or self.from_stdin):
             raise click.UsageError("--dynamic tries findings in files; it has nothing to do with the other options")
 

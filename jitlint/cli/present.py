@@ -25,6 +25,9 @@ from jitlint.rule_page import page_body, summary
 JSON_FORMATS = frozenset({"json", "json-lines"})
 """These carry every verdict."""
 
+TEXT_FORMATS = frozenset({"full", "concise", "grouped"})
+"""These say so when there is nothing."""
+
 
 @dataclass(frozen=True, slots=True)
 class Screen:
@@ -45,10 +48,12 @@ class Screen:
 
 
 def write_findings(
-    findings: Sequence[Finding], analysis: Analysis, outputs: Sequence[Output], seen: Summary, screen: Screen
+    analysis: Analysis, outputs: Sequence[Output], seen: Summary, screen: Screen, *, quiet: bool
 ) -> None:
     """Write the findings in every format asked for. Raises click.FileError for a file that cannot be written."""
-    located = analysis.located(findings)
+    # Where jitlint failed, no format for people may say that all is well.
+    silent = quiet or bool(analysis.internal_errors)
+    located = analysis.located(analysis.findings)
     for output in outputs:
         shown = located if output.format in JSON_FORMATS else for_people(located)
         context = Context(
@@ -62,7 +67,8 @@ def write_findings(
         )
         text = render(output.format, shown, context)
         if output.file is None:
-            screen.show(text)
+            if shown or not silent or output.format not in TEXT_FORMATS:
+                screen.show(text)
         else:
             try:
                 write_atomic(Path(output.file), text)

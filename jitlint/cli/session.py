@@ -14,7 +14,7 @@ import click
 
 from jitlint import repair
 from jitlint.baseline import BaselineError
-from jitlint.check import Analysis, analyse
+from jitlint.check import Analysis, InternalError, analyse
 from jitlint.cli.app import EXIT_CLEAN, EXIT_ERROR, EXIT_FINDINGS
 from jitlint.cli.known import Known
 from jitlint.cli.options import Options
@@ -56,6 +56,18 @@ def run_check(options: Mapping[str, Any]) -> int:
         raise click.UsageError(str(error)) from error
     except (ConfigError, BaselineError, RevisionError) as error:
         raise SetupError(str(error)) from error
+
+
+def _judged_by_record(analysis: Analysis, folder: Path) -> Analysis:
+    """The analysis with the verdict of a recorded run in each finding that it can judge."""
+    from jitlint.recorder.join import with_verdicts
+    from jitlint.recorder.record import RecordError, load_record
+
+    try:
+        record = load_record(folder)
+    except RecordError as error:
+        raise SetupError(str(error)) from error
+    return replace(analysis, findings=tuple(with_verdicts(record, analysis.findings)))
 
 
 class Session:
@@ -187,6 +199,8 @@ class Session:
         """
         if self.trial is not None:
             analysis = self.trial.judged(analysis)
+        if self.options.record is not None:
+            analysis = _judged_by_record(analysis, Path(self.options.record))
         if self.options.verbose:
             for skipped in analysis.skipped:
                 click.echo(f"skipped {display_path(skipped.path)}: {skipped.reason}", err=True)
@@ -205,7 +219,7 @@ class Session:
         if self.options.statistics:
             write_statistics(for_people(analysis.findings), self.outputs[0].format, self.screen)
         else:
-            write_findings(analysis.findings, analysis, self.outputs, seen, self.screen)
+            write_findings(analysis, self.outputs, seen, self.screen, quiet=self.options.quiet)
         if self.trial is not None:
             if self.options.variants:
                 self.screen.show(self.trial.variants_table())
@@ -252,11 +266,15 @@ class Session:
             self.say(f"fixed {_place(finding)}: {finding.code}: {what}")
 
     def say_internal_errors(self, analysis: Analysis) -> None:
+        by_message: dict[str, list[InternalError]] = {}
         for error in analysis.internal_errors:
-            click.echo(f"error: jitlint failed on {error.where}: {error.message}", err=True)
+            by_message.setdefault(error.message, []).append(error)
+        for message, errors in by_message.items():
+            more = f" and {len(errors) - 1} more" if len(errors) > 1 else ""
+            click.echo(f"error: jitlint failed on {errors[0].where}{more}: {message}", err=True)
             if self.options.verbose:
-                click.echo(error.details, err=True)
-        if analysis.internal_errors:
+                click.echo(errors[0].details, err=True)
+        if by_message:
             hint = "" if self.options.verbose else "; `--verbose` shows where"
             click.echo(f"This is a fault of jitlint, please report it{hint}. The other files were checked.", err=True)
 

@@ -40,6 +40,14 @@ def test_the_other_files_are_still_checked(run: Run, faulty: Path) -> None:
     assert "please report" in outcome.err
 
 
+def test_one_fault_in_many_files_is_told_once(run: Run, faulty: Path) -> None:
+    (faulty / "c.py").write_text("# fail here\n")
+    outcome = run("check", "b.py", "c.py")
+    assert outcome.err.count("something unforeseen") == 1
+    assert "b.py and 1 more" in outcome.err
+    assert "passed" not in outcome.out
+
+
 def test_exit_zero_does_not_hide_it(run: Run, faulty: Path) -> None:
     assert run("check", "--exit-zero").code == 2
 

@@ -92,6 +92,9 @@ def test_verbose_says_what_was_skipped_and_why(run: Run, here: Path) -> None:
 def test_quiet_says_nothing_on_the_side(run: Run, here: Path) -> None:
     (here / "a.py").unlink()
     assert run("check", "--quiet").err == ""
+    (here / "a.py").write_text(CLEAN)
+    outcome = run("check", "--quiet")
+    assert (outcome.code, outcome.out, outcome.err) == (0, "", "")
 
 
 def test_the_path_is_told_from_the_current_folder(run: Run, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
