@@ -6,17 +6,20 @@ import json
 import shutil
 import subprocess
 import sys
+import tomllib
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from jitlint.dynamic.signature import parse_signature
 from jitlint.findings import Finding, Severity, Span
 from jitlint.recorder.budget import exceeded, unknown_names
-from jitlint.recorder.join import Verdict, join
+from jitlint.recorder.join import Verdict, join, with_verdicts
 from jitlint.recorder.page import render_page
 from jitlint.recorder.record import Record, RecordError, load_record, record_of_events
+from jitlint.recorder.signatures import as_toml, configured_signatures
 from jitlint.recorder.sources import always_runs
 from jitlint.recorder.table import as_json, render_table
 from tests.recorder_runs import PROGRAMS, Ran, plain_environment
@@ -190,6 +193,46 @@ def test_findings_are_confirmed_refuted_or_not_reached(record: Record, source: s
         "JIT301": Verdict.NOT_REACHED,
         "JIT101": Verdict.REFUTED,
     }
+
+
+def test_findings_carry_verdicts_as_the_dynamic_mode_gives_them(record: Record, source: str) -> None:
+    findings = [finding("JIT404", source, 5), finding("JIT304", source, 8), finding("JIT301", source, 1)]
+    told = with_verdicts(record, findings)
+    assert told[0] == findings[0]
+    assert told[1].properties == {
+        "verdict": "confirmed",
+        "verdict_reason": "Trainer.step was traced again 2 times for this reason",
+        "variants": 3,
+    }
+    assert told[2].properties["verdict"] == "unresolved"
+
+
+def test_signatures_for_the_configuration_read_back_as_arguments(source: str) -> None:
+    leaves = [
+        {"path": "p['w']", "dtype": "float32", "shape": [3, 4]},
+        {"path": "p['b'][0]", "dtype": "float32", "shape": [], "weak": True},
+        {"path": "key", "dtype": "key<fry>", "shape": []},
+        {"path": "n", "static": "3", "type": "int"},
+    ]
+    written = {
+        "leaves": leaves,
+        "trees": {"p": "{'w': *, 'b': [*]}", "key": "*", "mask": "None", "n": "*"},
+        "spelling": {"p": "position", "key": "position", "mask": "position", "n": "keyword"},
+        "context": {},
+    }
+    odd = {**written, "trees": {"p": "CustomNode(Params[()], [*, *])", "key": "*", "n": "*"}}
+    record = record_of_events(
+        [
+            trace_event(1, source, label="step", qualname="step", signature=odd),
+            trace_event(2, source, label="step", qualname="step", signature=written),
+            trace_event(3, source, label="<lambda>", qualname="<lambda>", row=9, signature=written),
+        ]
+    )
+    found = configured_signatures(record)
+    assert found == {"train.step": ("{'w': f32[3,4], 'b': [f32[]~]}", "key", "None", "n=3")}
+    args, kwargs = parse_signature(found["train.step"])
+    assert (len(args), kwargs) == (3, {"n": {"value": 3}})
+    assert tomllib.loads(as_toml(found))["dynamic"]["signatures"]["train.step"] == list(found["train.step"])
 
 
 def test_an_error_while_tracing_confirms_an_error_in_the_body_and_is_unforeseen_without_one(source: str) -> None:
@@ -380,6 +423,19 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     assert ran.code == 2
     assert "cannot write the record" in ran.err
     assert "Traceback" not in ran.err
+
+
+def test_check_with_a_record(tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text("import jax\n\n\n@jax.jit\ndef f(x):\n    return x\n")
+    missing = jitlint("check", "--isolated", "--record", "nowhere", "m.py", cwd=tmp_path)
+    assert (missing.code, missing.out) == (2, "")
+    assert "no record in nowhere" in missing.err
+    (tmp_path / "r").mkdir()
+    (tmp_path / "r" / "trace-1-0.jsonl").write_text(json.dumps(trace_event(1, str(tmp_path / "m.py"))) + "\n")
+    judged = jitlint("check", "--isolated", "--record", "r", "m.py", cwd=tmp_path)
+    assert judged.code == 0, judged.out + judged.err
+    both = jitlint("check", "--record", "r", "--dynamic", "m.py", cwd=tmp_path)
+    assert both.code == 2
 
 
 def test_report_without_a_record(tmp_path: Path) -> None:

@@ -103,8 +103,13 @@ def trace(
     help="Write one self-contained page: functions, variants, source and timeline.",
 )
 @click.option("--json", "as_data", is_flag=True, help="Print everything as JSON.")
+@click.option(
+    "--signatures",
+    is_flag=True,
+    help="Print the signatures your functions were traced with, as settings for `jitlint check --dynamic`.",
+)
 @click.option("--static/--no-static", default=True, help="Check the recorded files too, and join the findings.")
-def report(folder: Path, page: Path | None, as_data: bool, static: bool) -> int:
+def report(folder: Path, page: Path | None, as_data: bool, signatures: bool, static: bool) -> int:
     """Show what the record in FOLDER says: functions by time lost, and why each was compiled again.
 
     FOLDER is that of `jitlint trace -o`; by default the one that it uses by default.
@@ -118,6 +123,11 @@ def report(folder: Path, page: Path | None, as_data: bool, static: bool) -> int:
     except RecordError as error:
         _say(f"{error}")
         return EXIT_ERROR
+    if signatures:
+        from jitlint.recorder.signatures import as_toml, configured_signatures
+
+        click.echo(as_toml(configured_signatures(record)), nl=False)
+        return 0
     joined = _join_static(record) if static else None
     if page is not None:
         from jitlint.recorder.page import render_page

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -28,6 +28,8 @@ class Judged:
     finding: Finding
     verdict: Verdict
     reason: str
+    variants: int = 0
+    """How often the function that the finding is about was traced, where there is one."""
 
 
 @dataclass(slots=True)
@@ -75,6 +77,27 @@ def join(record: Record, findings: Iterable[Finding]) -> Joined:
     return joined
 
 
+def with_verdicts(record: Record, findings: Iterable[Finding]) -> list[Finding]:
+    """The findings in their order, those that the record can speak about with a verdict as the dynamic mode gives it.
+
+    ``verdict`` is ``confirmed``, ``refuted`` or ``unresolved``, ``verdict_reason`` says why, and ``variants`` is how
+    often the function was traced.
+    """
+    findings = list(findings)
+    judged = {item.finding.sort_key: item for item in join(record, findings).judged}
+    return [_with_verdict(finding, judged.get(finding.sort_key)) for finding in findings]
+
+
+def _with_verdict(finding: Finding, judged: Judged | None) -> Finding:
+    if judged is None:
+        return finding
+    verdict = "unresolved" if judged.verdict is Verdict.NOT_REACHED else judged.verdict.value
+    properties: dict[str, object] = {"verdict": verdict, "verdict_reason": judged.reason}
+    if judged.variants:
+        properties["variants"] = judged.variants
+    return replace(finding, properties={**finding.properties, **properties})
+
+
 class _Lines:
     """The functions of a record by the lines that a finding about them may lie on."""
 
@@ -110,14 +133,14 @@ def _judge_retraces(finding: Finding, expected: set[str], functions: list[Functi
         events = [e for e in function.events if any(c.kind in expected for c in e.causes)]
         if events:
             explained.add(id(function))
-            return Judged(
-                finding, Verdict.CONFIRMED, f"{function.label} was traced again {len(events)} times for this reason"
-            )
+            reason = f"{function.label} was traced again {len(events)} times for this reason"
+            return Judged(finding, Verdict.CONFIRMED, reason, function.count)
     function = functions[0]
     if function.count > 1:
         reason = f"{function.label} was traced {function.count} times, but not for this reason"
-        return Judged(finding, Verdict.REFUTED, reason)
-    return Judged(finding, Verdict.NOT_REACHED, f"{function.label} was traced once: the run may not have repeated it")
+        return Judged(finding, Verdict.REFUTED, reason, function.count)
+    reason = f"{function.label} was traced once: the run may not have repeated it"
+    return Judged(finding, Verdict.NOT_REACHED, reason, function.count)
 
 
 def _judge_error(finding: Finding, functions: list[Function], lines: _Lines, explained: set[int]) -> Judged:
