@@ -32,11 +32,13 @@ Making the parameter static is safe where every call passes a hashable value wit
 
 from collections.abc import Iterator
 
-from jitlint.api import BadArgument, Context, Report, Rule, Severity
+from jitlint.api import BadArgument, Certainty, Context, Report, Rule, Severity
 
 
 def check(event: BadArgument, ctx: Context) -> Iterator[Report]:
     """Report an argument that JAX does not take."""
+    if event.receiver:
+        return
     which = f"`{event.param}` of `{event.callee}`" if event.param else f"an argument of `{event.callee}`"
     fix = ctx.static_fix(event)
     help_ = (
@@ -44,7 +46,14 @@ def check(event: BadArgument, ctx: Context) -> Iterator[Report]:
         if fix is not None
         else "pass arrays and pytrees of arrays; bind the rest with `functools.partial`"
     )
-    yield Report(event.node, f"{event.what} is passed to {which}, which is traced: raises TypeError", help_, fix=fix)
+    verb = "may raise" if event.possible else "raises"
+    yield Report(
+        event.node,
+        f"{event.what} is passed to {which}, which is traced: {verb} {event.error}",
+        help_,
+        certainty=Certainty.POSSIBLE if event.possible else None,
+        fix=fix,
+    )
 
 
 RULE = Rule(

@@ -28,7 +28,7 @@ On `None`, numbers and pytrees.
 
 from collections.abc import Iterator
 
-from jitlint.api import BadResult, Context, Report, Rule, Severity
+from jitlint.api import BadResult, Certainty, Context, Report, Rule, Severity
 
 
 def check(event: BadResult, ctx: Context) -> Iterator[Report]:
@@ -36,8 +36,9 @@ def check(event: BadResult, ctx: Context) -> Iterator[Report]:
     name = event.entry.name if event.entry is not None else "the function"
     yield Report(
         event.node,
-        f"`{name}` returns {event.what}, which is no array: raises TypeError",
+        f"`{name}` returns {event.what.rstrip(',')}, no array: {'may raise' if event.possible else 'raises'} TypeError",
         "return arrays only, and add the rest outside",
+        certainty=Certainty.POSSIBLE if event.possible else None,
     )
 
 

@@ -32,7 +32,7 @@ Making the outer parameter static is safe where it is a setting.
 
 from collections.abc import Iterator
 
-from jitlint.api import Context, Report, Rule, Severity, StaticArgument
+from jitlint.api import Certainty, Context, Report, Rule, Severity, StaticArgument
 
 
 def check(event: StaticArgument, ctx: Context) -> Iterator[Report]:
@@ -40,10 +40,13 @@ def check(event: StaticArgument, ctx: Context) -> Iterator[Report]:
     if event.problem != "traced":
         return
     fix = ctx.static_fix(event)
+    inner = event.entry.name
     yield Report(
         event.node,
-        f"`{ctx.code(event)}` is traced, but `{event.param}` of `{event.entry.name}` is static: raises ValueError",
-        fix.message if fix is not None else "make the parameter of the inner function traced, or the value static",
+        f"{event.what} is given to `{event.param}` of `{inner}`, which is static: "
+        f"{'may raise' if event.possible else 'raises'} ValueError",
+        fix.message if fix is not None else f"make `{event.param}` of `{inner}` traced, or the value static",
+        certainty=Certainty.POSSIBLE if event.possible else None,
         fix=fix,
     )
 

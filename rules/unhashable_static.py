@@ -32,17 +32,26 @@ A literal list becomes a tuple, which is safe.
 
 from collections.abc import Iterator
 
-from jitlint.api import Context, Report, Rule, Severity, StaticArgument
+from jitlint.api import Certainty, Context, Report, Rule, Severity, StaticArgument
 
 
 def check(event: StaticArgument, ctx: Context) -> Iterator[Report]:
     """Report an unhashable static argument."""
+    if event.problem == "metadata":
+        yield Report(
+            event.node,
+            f"the static field `{event.param}` of `{event.what}` holds an array, which JAX compares with `==`: "
+            "raises ValueError",
+            f"make `{event.param}` a data field, or keep a tuple in it",
+        )
     if event.problem != "unhashable":
         return
     yield Report(
         event.node,
-        f"{event.what} is given to the static parameter `{event.param}` of `{event.entry.name}`, which must be hashable: raises ValueError",
+        f"{event.what} is given to the static parameter `{event.param}` of `{event.entry.name}`, "
+        f"which must be hashable: {'may raise' if event.possible else 'raises'} ValueError",
         "pass a tuple, a frozen dataclass or another hashable value; arrays belong to traced parameters",
+        certainty=Certainty.POSSIBLE if event.possible else None,
         fix=ctx.tuple_fix(event),
     )
 

@@ -28,8 +28,7 @@ A misspelt name with one close match is corrected, which is safe.
 
 from collections.abc import Iterator
 
-from jitlint.api import BadSite, Context, Report, Rule, Severity, close_matches
-
+from jitlint.api import BadSite, Context, Report, Rule, Severity, StaticArgument, close_matches
 
 PROBLEMS = {
     "unknown-name": "{option} names `{what}`, which is no parameter of `{name}`: raises ValueError",
@@ -37,19 +36,32 @@ PROBLEMS = {
     "varargs": "{option} names `{what}`, which collects further arguments of `{name}`: raises ValueError",
     "posonly": "{option} names `{what}`, which is positional-only in `{name}`: raises ValueError",
     "out-of-range": "{option} has {what}, but `{name}` has fewer positional parameters: raises ValueError",
+    "not-int": "{option} must be ints, not {what}: raises TypeError",
+    "not-str": "{option} must be names, not {what}: raises TypeError",
+    "option": "jit has no option `{option}`: raises TypeError",
     "overlap": "`{option}` of `{name}` is both static and donated: raises ValueError",
     "both": "`{name}` has both static_argnums and static_argnames, so neither is inferred from the other: "
     "a parameter passed the other way is traced",
 }
 
 
-def check(event: BadSite, ctx: Context) -> Iterator[Report]:
-    """Report options that do not fit the function."""
+def check(event: BadSite | StaticArgument, ctx: Context) -> Iterator[Report]:
+    """Report options that do not fit the function, and calls that do not give a static parameter."""
+    if isinstance(event, StaticArgument):
+        if event.problem == "missing":
+            yield Report(
+                event.node,
+                f"`{event.entry.name}` is called without its static parameter `{event.param}`: raises TypeError",
+                f"pass `{event.param}`, or give it a default",
+            )
+        return
     template = PROBLEMS.get(event.problem)
     if template is None:
         return
     option, _, what = event.detail.partition(":")
     close = close_matches(what, event.entry) if event.problem == "unknown-name" else []
+    if event.problem == "option":
+        close = what.split() if what else []
     help_ = f"did you mean `{close[0]}`?" if close else None
     yield Report(
         event.node,
@@ -61,5 +73,11 @@ def check(event: BadSite, ctx: Context) -> Iterator[Report]:
 
 
 RULE = Rule(
-    code="JIT202", name="unknown-static", severity=Severity.ERROR, since="0.1.0", on=(BadSite,), check=check, fix="safe"
+    code="JIT202",
+    name="unknown-static",
+    severity=Severity.ERROR,
+    since="0.1.0",
+    on=(BadSite, StaticArgument),
+    check=check,
+    fix="safe",
 )

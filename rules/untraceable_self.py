@@ -1,7 +1,8 @@
-"""A method is jitted in a way that cannot work with its class.
+"""Something is jitted that is no function, or a method with a `self` that JAX does not take.
 
 `@jax.jit` on a method traces `self` too. Where the class is no pytree, the call raises `TypeError`. `@jax.jit` above
-`@staticmethod`, `@classmethod` or `@property` raises in the class body.
+`@staticmethod`, `@classmethod` or `@property` raises in the class body, and so does `jax.jit` of anything else that is
+no function: of the result of a call, or of a generator.
 
 ## Example
 
@@ -37,21 +38,51 @@ Unsafe: a static `self` freezes its attributes at the first call.
 
 from collections.abc import Iterator
 
-from jitlint.api import BadArgument, BadSite, Context, Report, Rule, Severity
+from jitlint.api import BadArgument, BadSite, Certainty, Context, Report, Rule, Severity
+
+SITES = {
+    "descriptor": "jit wraps a `{0}` object, which is no function: raises TypeError",
+    "not-callable": "jit is given {0}, which is no function: raises TypeError",
+    "generator": "`{0}` is a generator function, which jit does not take: raises TypeError",
+    "self": "`{0}` is traced in this method, but `{1}` is no pytree: a call raises TypeError",
+}
+HELP = {
+    "descriptor": "put `@{0}` outermost",
+    "not-callable": "jit the function, then call it: `jax.jit(f)(x)`",
+    "generator": "return the values as a tuple or list",
+}
 
 
 def check(event: BadSite | BadArgument, ctx: Context) -> Iterator[Report]:
-    """Report a jitted descriptor, and a method called with a `self` that is no pytree."""
-    if isinstance(event, BadSite):
-        if event.problem == "descriptor":
-            kind = {"static": "staticmethod", "class": "classmethod", "cached_property": "cached_property"}.get(
-                event.detail, "property"
-            )
+    """Report what cannot be jitted, and a method called with a `self` that is no pytree."""
+    if isinstance(event, BadArgument):
+        if event.receiver:
             yield Report(
                 event.node,
-                f"jit wraps a `{kind}` object, which is no function: raises TypeError in the class body",
-                f"put `@{kind}` outermost",
+                f"`{event.callee}` traces `{event.param}`, but {event.what.rstrip(',')}: raises TypeError",
+                f"make it static: `static_argnames=({event.param!r},)`, or register the class as a pytree",
+                fix=ctx.static_self_fix(event),
             )
+        return
+    if event.problem not in SITES:
+        return
+    what, _, more = event.detail.partition(":")
+    help_ = HELP.get(event.problem, f"make it static: `static_argnames=({what!r},)`, or register the class as a pytree")
+    yield Report(
+        event.node,
+        SITES[event.problem].format(what, more),
+        help_.format(what),
+        certainty=None if event.raises else Certainty.POSSIBLE,
+        fix=ctx.static_self_fix(event),
+    )
 
 
-RULE = Rule(code="JIT111", name="untraceable-self", severity=Severity.ERROR, since="0.1.0", on=(BadSite,), check=check)
+RULE = Rule(
+    code="JIT111",
+    name="untraceable-self",
+    severity=Severity.ERROR,
+    since="0.1.0",
+    on=(BadSite, BadArgument),
+    check=check,
+    fix="unsafe",
+)

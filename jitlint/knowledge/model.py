@@ -69,7 +69,7 @@ class FunctionModel:
     """``array``, ``static``, ``host_array``, ``none``, ``unknown``, ``arg:NAME`` (that argument itself), ``tuple:N``
     (N arrays; without N as many as the data says), ``list`` (a list of arrays), ``each:NAME`` (an array for one argument
     in ``*NAME``, a list of arrays for more), ``tree:NAME`` (arrays in the structure of that argument), ``key``,
-    ``instance:CLASS`` (a new object of that class), ``function`` (a callable), ``operator`` (as a Python operator on the
+    ``instance:CLASS`` (a new object of that class), ``instances:CLASS`` (a list of such), ``function`` (a callable), ``operator`` (as a Python operator on the
     same operands). Of a host function it is what arguments known while tracing give; see ``on_traced`` for the rest."""
     type: str | None = None
     """Of a static or host result: ``int``, ``float``, ``bool``, ``str``, ``tuple``, ``dtype``, …; of a ``tuple:N``

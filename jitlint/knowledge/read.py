@@ -47,7 +47,7 @@ NEEDS = frozenset({"shape", "axis", "size", "count", "index", "dtype", "flag", "
 KEYS = frozenset({"consumes", "derives", "makes"})
 TRUTHS = frozenset({"value", "items", "comparisons", "predicate"})
 RESULTS = frozenset(
-    {"array", "static", "host_array", "none", "unknown", "arg", "tuple", "list", "tree", "key", "function", "instance", "each", "operator"}
+    {"array", "static", "host_array", "none", "unknown", "arg", "tuple", "list", "tree", "key", "function", "instance", "instances", "each", "operator"}
 )
 ON_TRACED = frozenset({"works", "raises", "static", "stores"})
 KINDS = frozenset(
@@ -299,7 +299,7 @@ class LibraryFile:
         if word is None:
             return None
         fits = word.op in RESULTS and (word.op != "tuple" or not word.args or word.arg.isdecimal())
-        if not fits or (word.op in ("arg", "tree", "instance") and not word.args):
+        if not fits or (word.op in ("arg", "tree", "instance", "instances") and not word.args):
             raise KnowledgeError(f"{self.path}: {where}: result = {str(word)!r} is not one of {_list(RESULTS)}")
         return word
 

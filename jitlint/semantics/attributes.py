@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from jitlint.knowledge import AttributeModel, MethodModel
-from jitlint.semantics import calls, operators, shapes
+from jitlint.semantics import calls, lifetime, operators, shapes
 from jitlint.semantics.values import (
     NONE,
     UNKNOWN,
@@ -257,6 +257,8 @@ def object_attribute(interp: Interpreter, base: Obj, name: str, node: cst.CSTNod
                 operators.outer_write(interp, base, name, result, node, "cache", name)
                 interp.trail.write(base, name, result)
             return result
+        if isinstance(found, Jitted) and found.attrs.get("flavour") in (Const("property"), Const("cached_property")):
+            return calls.call_value(interp, Bound(found, base), calls.Args(), node)
         if isinstance(found, calls.FieldV):
             return calls.field_default(interp, cls, name)
         if interp.traces and not isinstance(found, Func | Jitted):
@@ -316,6 +318,7 @@ def set_attribute(
     interp: Interpreter, obj: Value, name: str, value: Value, node: cst.CSTNode, target: cst.Attribute
 ) -> None:
     """``obj.name = value``."""
+    lifetime.keep(interp, value, "attribute")
     for o in members(obj):
         match o:
             case Obj():

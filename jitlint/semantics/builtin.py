@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from jitlint.semantics import attributes, calls, classes, operators, shapes, transforms
+from jitlint.semantics import attributes, calls, classes, lifetime, operators, shapes, transforms
 from jitlint.semantics.calls import Args
 from jitlint.semantics.events import BadSite, BlindTest, GradientCut
 from jitlint.semantics.values import (
@@ -391,7 +391,7 @@ def _iter(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
 def _next(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
     v = args.pos[0] if args.pos else UNKNOWN
     trace = interp.trace
-    if isinstance(v, ListV) and v.kind == "iterator" and trace is not None and v.birth < trace.birth:
+    if isinstance(v, ListV) and v.kind == "iterator" and trace is not None and v.birth <= trace.birth:
         interp.effect("iterator", "next()", node, [])
     if (
         isinstance(v, Unknown)
@@ -525,6 +525,7 @@ def _partial(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
             frozenset(interp.loops),
             interp.frame if interp.frame.func is not None else None,
             interp.tick(),
+            interp.moment(),
         )
 
     return union(make(m) for m in members(args.pos[0]))
@@ -610,22 +611,21 @@ def _register(name: str) -> Handler:
     """``register_pytree_node(Class, flatten, unflatten)`` and the like called as functions."""
 
     def handler(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
-        if args.pos and isinstance(args.pos[0], ClassV):
-            model = interp.knowledge.function(name)
-            classes.register(
-                interp,
-                name,
-                (model.registers if model is not None else None) or "pytree",
-                args.pos[0],
-                dict(args.kw),
-                tuple(args.pos[1:]),
-            )
-            return args.pos[0]
-        if args.kw and not args.pos:
-            return Partial(LibV(name), (), dict(args.kw), node)
-        return args.pos[0] if args.pos else UNKNOWN
+        model = interp.knowledge.function(name)
+        registers = model.registers if model is not None else None
+        return register_class(interp, name, registers or "pytree", args, node)
 
     return handler
+
+
+def register_class(interp: Interpreter, name: str, registers: str, args: Args, node: cst.CSTNode) -> Value:
+    """The library function ``name``, which registers a class, called with the class or with options alone."""
+    if args.pos and isinstance(args.pos[0], ClassV):
+        classes.register(interp, name, registers, args.pos[0], dict(args.kw), tuple(args.pos[1:]))
+        return args.pos[0]
+    if not args.pos:
+        return Partial(LibV(name), (), dict(args.kw), node)
+    return args.pos[0]
 
 
 def _compile_time_eval(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
@@ -769,6 +769,7 @@ def _list_method(interp: Interpreter, me: Value, method: str, args: Args, node: 
     first = args.pos[0] if args.pos else UNKNOWN
     match method:
         case "append" | "appendleft" | "add":
+            lifetime.keep(interp, first, "item")
             operators.extend(interp, me, Tup((first,)), node, name)
             return NONE
         case "extend":

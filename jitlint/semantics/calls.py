@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from jitlint.semantics import operators
+from jitlint.semantics import lifetime, operators
 from jitlint.semantics.entry import Param
 from jitlint.semantics.source import scope_of
-from jitlint.semantics.state import Changes
+from jitlint.semantics.state import Box, Changes
 from jitlint.semantics.values import (
     NONE,
     NO_LOOPS,
@@ -209,6 +209,7 @@ def call_value(interp: Interpreter, func: Value, args: Args, node: cst.CSTNode) 
 def escape(interp: Interpreter, args: Args) -> None:
     """Values handed to code that cannot be seen: lists and dicts among them may change there."""
     for v in args.values():
+        lifetime.keep(interp, v, "argument")
         if isinstance(v, ListV) and v.content.items is not None and not v.content.items:
             interp.trail.write(v, "content", Tup(None, UNKNOWN))
 
@@ -369,6 +370,7 @@ def make_function(interp: Interpreter, node: cst.FunctionDef | cst.Lambda) -> Fu
     func = Func(name, f"{prefix}.{name}" if prefix else name, frame.env, interp.unit, node, owner=owner)
     func.loops = frozenset(interp.loops)
     func.frame = frame if frame.func is not None else None
+    func.moment = interp.moment()
     func.birth = interp.tick()
     for p in [*node.params.posonly_params, *node.params.params, *node.params.kwonly_params]:
         if p.default is not None:
@@ -445,10 +447,17 @@ def call_function(interp: Interpreter, func: Func, args: Args, node: cst.CSTNode
     memo_key = _memo_key(interp, func, env)
     if memo_key is not None and memo_key in interp.memo:
         return interp.memo[memo_key]
-    pure_mark = interp.trail.mark()
-    events = interp.time
+    if memo_key is None:
+        return run_body(interp, func, env, node, args.pos[0] if args.pos else None)
+    mark, activity, birth = interp.trail.mark(), interp.activity, Box.clock
     result = run_body(interp, func, env, node, args.pos[0] if args.pos else None)
-    if memo_key is not None and interp.time == events and interp.trail.mark() == pure_mark and _plain(result):
+    # on the host every event counts (a call of a jitted function, a site); under a trace the same inputs give the same
+    if (
+        (interp.traces or interp.activity == activity)
+        and _plain(result)
+        and interp.steps <= interp.budget
+        and all(box is env or box.birth > birth for box, _, _ in interp.trail.changes(mark).values())
+    ):
         interp.memo[memo_key] = result
     return result
 
@@ -504,16 +513,16 @@ def _argument(
 
 
 def _memo_key(interp: Interpreter, func: Func, env: Env) -> Any | None:
-    """A key under which the result can be reused inside a trace: nothing that it depends on is mutable."""
-    if not interp.traces:
-        return None
-    prints = []
+    """A key under which the result can be reused: everything it depends on, as far as that can change."""
+    prints: list[Any] = []
     for v in env.slots.values():
         f = fingerprint(v)
         if f is None:
             return None
         prints.append(f)
-    return (id(func), tuple(id(t) for t in interp.traces), len(interp.guards), tuple(prints))
+    traces = tuple((t.kind, id(t.entry)) for t in interp.traces)
+    guards = frozenset(n for g in interp.guards for n in g.names) if interp.traces else None
+    return (id(func), func.env.version, interp.epoch, interp.compile_time, traces, guards, tuple(prints))
 
 
 def fingerprint(v: Value, depth: int = 0) -> Any | None:
@@ -534,6 +543,15 @@ def fingerprint(v: Value, depth: int = 0) -> Any | None:
             return None if None in parts or len(parts) > MAX_MEMO_LEAVES else ("tup", items is None, parts)
         case Func() | Jitted() | ClassV() | Wrapped() | Partial() | ModuleV():
             return ("id", id(v))
+        case ListV():
+            content = fingerprint(v.content, depth + 1)
+            return None if content is None else ("list", v.kind, content)
+        case DictV() if len(v.slots) <= 16:
+            entries = tuple((k, fingerprint(x, depth + 1)) for k, x in v.slots.items())
+            return None if any(x is None for _, x in entries) else ("dict", entries)
+        case Obj():
+            inner = tuple(x.version for x in v.slots.values() if isinstance(x, Box))
+            return ("obj", id(v), v.version, inner)
         case Bound(func=f, self=s):
             a, b = fingerprint(f, depth + 1), fingerprint(s, depth + 1)
             return None if a is None or b is None else ("bound", a, b)
@@ -544,7 +562,15 @@ def fingerprint(v: Value, depth: int = 0) -> Any | None:
 
 
 def _plain(v: Value) -> bool:
-    return fingerprint(v) is not None
+    """Can the result be handed out again? Not when it holds something mutable, which each caller must have anew."""
+    match v:
+        case Tup(items=items, elem=elem):
+            return all(_plain(i) for i in (items if items is not None else (elem,) if elem is not None else ()))
+        case Union(members=ms):
+            return all(_plain(m) for m in ms)
+        case Bound(self=s):
+            return _plain(s)
+    return not isinstance(v, Box) or isinstance(v, ClassV | ModuleV)
 
 
 def run_body(interp: Interpreter, func: Func, env: Env, node: cst.CSTNode | None, self_value: Value | None) -> Value:
@@ -565,7 +591,9 @@ def run_body(interp: Interpreter, func: Func, env: Env, node: cst.CSTNode | None
         frame.args_self = self_value
         interp.frames.append(frame)
         try:
-            return interp.eval(func.lazy.body)
+            result = interp.eval(func.lazy.body)
+            lifetime.keep(interp, result, "returned")
+            return result
         finally:
             interp.frames.pop()
     frame = Frame(
@@ -606,7 +634,7 @@ def run_body(interp: Interpreter, func: Func, env: Env, node: cst.CSTNode | None
             return ContextV(union(frame.yields) if frame.yields else UNKNOWN)
         return Tup(None, union(frame.yields) if frame.yields else UNKNOWN, kind="iterator")
     if isinstance(func.lazy, cst.FunctionDef) and func.lazy.asynchronous is not None:
-        return UNKNOWN
+        return Host("coroutine")
     return result
 
 
@@ -672,14 +700,18 @@ def make_class(interp: Interpreter, node: cst.ClassDef) -> ClassV:
 
 def decorate_class(interp: Interpreter, decorator: cst.Decorator, value: Value) -> Value:
     """Apply one decorator of a class."""
-    from jitlint.semantics import classes
+    from jitlint.semantics import classes, transforms
 
     dec = interp.eval(decorator.decorator)
     if isinstance(value, ClassV) and classes.apply_decorator(interp, dec, value):
         return value
-    if isinstance(dec, Func | Bound):
-        out = call_value(interp, dec, Args([value]), decorator.decorator)
-        return value if isinstance(out, Unknown) else out
+    if isinstance(dec, Func | Bound) or classes.is_jax_jit(dec):
+        with transforms.decorating(interp, decorator.decorator):
+            out = call_value(interp, dec, Args([value]), decorator.decorator)
+        if not isinstance(out, Unknown):
+            return out
+    if isinstance(value, ClassV) and not classes.is_mark(dec):
+        value.facts.opaque = True
     return value
 
 
@@ -691,6 +723,7 @@ def instantiate(interp: Interpreter, cls: ClassV, args: Args, node: cst.CSTNode)
     obj = Obj(cls, node, open_=cls.opaque() and not facts.dataclass)
     obj.loops = frozenset(interp.loops)
     obj.frame = interp.frame
+    obj.moment = interp.moment()
     init = cls.lookup("__init__")
     if init is not None:
         call_value(interp, Bound(init, obj), args, node)

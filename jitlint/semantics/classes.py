@@ -30,6 +30,7 @@ _ENUM = {"enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.Flag", "enum.IntFlag
 def inherit(interp: Interpreter, cls: ClassV, keywords: dict[str, Value]) -> None:
     """Read the facts of a new class off its bases and body."""
     facts = cls.facts
+    facts.metaclass = "metaclass" in keywords and keywords["metaclass"] != LibV("abc.ABCMeta")
     for base in cls.bases:
         if isinstance(base, ClassV):
             b = base.facts
@@ -121,6 +122,21 @@ def apply_decorator(interp: Interpreter, decorator: Value, cls: ClassV) -> bool:
     return register(interp, decorator.name, registers, cls, keywords, args)
 
 
+def is_jax_jit(decorator: Value) -> bool:
+    """Is it ``jax.jit``, with or without options? (flax has transforms of classes by that name.)"""
+    while isinstance(decorator, Partial):
+        decorator = decorator.args[0] if decorator.func == LibV("functools.partial") else decorator.func
+    return decorator == LibV("jax.jit")
+
+
+def is_mark(decorator: Value) -> bool:
+    """Does a class decorator leave the class as it is?"""
+    return isinstance(decorator, LibV) and (decorator.name.startswith("typing") or decorator.name in _MARKS)
+
+
+_MARKS = {"functools.total_ordering", "enum.unique"}
+
+
 def register(
     interp: Interpreter,
     name: str,
@@ -142,6 +158,7 @@ def register(
             keywords.get("frozen") == TRUE or name.startswith("flax.struct") or registers == "frozen_dataclass"
         )
         facts.eq = keywords.get("eq") != FALSE
+        facts.hashed = keywords.get("unsafe_hash") == TRUE
         _read_fields(interp, cls)
     if registers != "dataclass" and registers != "frozen_dataclass":
         facts.pytree = True

@@ -14,10 +14,22 @@ from jitlint.fix.literals import list_as_tuple, respelled
 from jitlint.fix.names import Names
 from jitlint.fix.updates import at_update
 from jitlint.project.model import JaxTarget, Module
-from jitlint.semantics import settings
+from jitlint.semantics import settings, variation
 from jitlint.semantics.entry import Entry, Root
-from jitlint.semantics.events import BadSite, Event, ItemAssignment, StaticArgument, TracedUse, TruthTest
+from jitlint.semantics.events import (
+    BadArgument,
+    BadSite,
+    ControlFlow,
+    Event,
+    ItemAssignment,
+    Site,
+    StaticArgument,
+    TracedUse,
+    TruthTest,
+)
+from jitlint.semantics.validity import unhashable
 from jitlint.semantics.values import Array, Origin, Tree
+from jitlint.semantics.variation import Remade
 
 if TYPE_CHECKING:
     from jitlint.semantics.interp import Interpreter
@@ -30,6 +42,7 @@ class Context:
     def __init__(self, interp: Interpreter, target: JaxTarget) -> None:
         self.interp = interp
         self.target = target
+        self._remade: dict[int, Remade | None] = {}
 
     def events(self) -> Iterator[Event]:
         """One event for each type, node and role, the strongest."""
@@ -82,6 +95,31 @@ class Context:
         """The parameters of jitted functions that the value comes from."""
         return event.leaf.roots if isinstance(event.leaf, Array | Tree) else frozenset()
 
+    # ---------------------------------------------------------------- recompilation
+
+    def remade(self, event: Site | ControlFlow) -> Remade | None:
+        """How often the function that is jitted (or run by ``lax.scan`` and its kin) there is made anew."""
+        found = self._remade.get(id(event.node))
+        if found is None:
+            if isinstance(event, Site):
+                found = variation.remade_site(self.interp, event.node)
+            else:
+                found = variation.remade_body(e for e in self.others(event) if isinstance(e, ControlFlow))
+            self._remade[id(event.node)] = found
+        return found
+
+    def hoist_fix(self, event: Site, remade: Remade) -> Fix | None:
+        """The fix that makes the jitted function before the loop, where nothing in it depends on the loop."""
+        return None
+
+    def loop_steps(self, remade: Remade) -> tuple[Step, ...]:
+        """The loops that make it again, as steps of a path."""
+        return tuple(
+            self.step("repeated by the loop here", loop.node, loop.unit)
+            for loop in (remade.outer, remade.loop)
+            if loop is not None
+        )
+
     # ---------------------------------------------------------------- settings and fixes
 
     @cached_property
@@ -100,6 +138,20 @@ class Context:
             return None
         fix = settings.static_fix(self, roots)
         return fix if isinstance(fix, Fix) else None
+
+    def static_self_fix(self, event: BadArgument | BadSite) -> Fix | None:
+        """The fix that makes ``self`` of a jitted method static: not safe, since it freezes the object."""
+        entry = event.entry
+        if entry is None or not entry.params or isinstance(event, BadSite) and event.problem != "self":
+            return None
+        if isinstance(event, BadArgument) and unhashable(event.value) is not None:
+            return None
+        outcome = settings.edit_site(self, entry, [entry.params[0].name])
+        if isinstance(outcome, str):
+            return None
+        edit, imports = outcome
+        message = f"make `{entry.params[0].name}` static in `{entry.name}`"
+        return Fix(message, (edit,), Applicability.UNSAFE, imports)
 
     def bindings(self, module: Module) -> Mapping[str, str]:
         """What the names of a module mean, dotted."""

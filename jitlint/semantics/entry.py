@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
+from jitlint.semantics.moment import Moment
+
 if TYPE_CHECKING:
     from jitlint.semantics.source import Unit
+    from jitlint.semantics.state import Read
     from jitlint.semantics.values import Func, Value
 
 
@@ -50,6 +53,11 @@ class Call:
     traced: bool = False
     """Made while an outer trace runs."""
     frame: Any = None
+    moment: Moment = Moment()
+    inside: bool = False
+    """The function that made the jitted callable is still running."""
+    signature: int | None = None
+    """The number of its signature among those of the entry (None: not known)."""
 
 
 @dataclass(eq=False, slots=True)
@@ -83,10 +91,17 @@ class Entry:
     frame: Any = None
     traced: bool = False
     """Made while an outer trace runs."""
+    moment: Moment = Moment()
+    kept: str = ""
+    """How it outlives the code that made it: ``returned``, ``attribute``, ``item``, ``global``, ``argument``."""
     time: int = 0
     cache: dict[Any, Value] = field(default_factory=dict)
-    reads: dict[tuple[int, Any], Any] = field(default_factory=dict)
-    """Outer slots read while tracing: (box, key, node, unit, time of the trace, value read)."""
+    made_under: Any = None
+    """The function that nobody in the project calls, under which it was made (None: the module's own run)."""
+    signatures: dict[Any, int] = field(default_factory=dict)
+    """The signatures it was traced with, numbered."""
+    reads: dict[tuple[int, Any, int | None], Read] = field(default_factory=dict)
+    """Outer slots read while tracing, by (id of box, key, signature): the first read of each."""
     probed: bool = False
     """True when no call was found and it was analysed with arguments made up from its signature."""
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 
 from jitlint.semantics.entry import Call, Entry
+from jitlint.semantics.moment import Moment
 from jitlint.semantics.values import Array, Origin, Tree, Value
 
 if TYPE_CHECKING:
@@ -118,6 +119,10 @@ class BadArgument(Event):
     value: Value
     what: str
     callee: str = ""
+    error: str = "TypeError"
+    possible: bool = False
+    receiver: bool = False
+    """It is the ``self`` of a jitted method."""
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
@@ -127,6 +132,7 @@ class BadResult(Event):
     entry: Entry | None
     value: Value
     what: str
+    possible: bool = False
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
@@ -151,13 +157,15 @@ class EntryCall(Event):
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class StaticArgument(Event):
-    """A value reaches a static parameter. ``problem``: ``unhashable``, ``traced``, ``array``."""
+    """A value reaches a static parameter. ``problem``: ``unhashable``, ``traced``; ``metadata`` for an array in the static
+    field ``param`` of the pytree class ``what``; ``missing`` when a call leaves out a static parameter."""
 
     entry: Entry
     param: str
     value: Value
     problem: str
     what: str
+    possible: bool = False
 
     @property
     def role(self) -> str:
@@ -167,7 +175,8 @@ class StaticArgument(Event):
 @dataclass(eq=False, slots=True, kw_only=True)
 class BadSite(Event):
     """A jit site that is wrong in itself. ``problem``: ``unknown-name`` ``out-of-range`` ``varargs`` ``posonly``
-    ``comma`` ``not-str`` ``both`` ``overlap`` ``descriptor`` ``self`` ``factory``."""
+    ``comma`` ``not-int`` ``not-str`` ``option`` ``both`` ``overlap`` ``descriptor`` ``self`` ``generator``
+    ``not-callable``; ``detail`` is what the message needs, its parts between colons."""
 
     entry: Entry
     problem: str
@@ -185,6 +194,9 @@ class ControlFlow(Event):
 
     kind: str
     fresh: str
+    bodies: tuple[Value, ...] = ()
+    """The functions it was given."""
+    moment: Moment = Moment()
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
@@ -224,11 +236,17 @@ class StaleRead(Event):
 
     name: str
     kind: str
-    """``global``, ``closure``, ``attribute``, ``container``, ``loop``."""
+    """``global``, ``closure``, ``attribute`` (of an object that is not ``self``), ``self``, ``static`` (an attribute of
+    a static argument), ``container``, ``loop`` (a variable of the loop that made the function, captured late)."""
     entry: Entry
-    changed_at: cst.CSTNode | None
-    changed_unit: Unit | None
+    changed_at: cst.CSTNode
+    changed_unit: Unit
     certain: bool = False
+    """A later call with the same signature was seen."""
+    changed_in: str = ""
+    """The name of the function that changes it, empty at module level."""
+    helper: bool = False
+    """It is a function."""
 
 
 @dataclass(eq=False, slots=True, kw_only=True)

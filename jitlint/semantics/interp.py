@@ -16,11 +16,12 @@ import libcst as cst
 
 from jitlint.knowledge import Knowledge
 from jitlint.project.model import Module, Project
-from jitlint.semantics import attributes, calls, operators
+from jitlint.semantics import attributes, calls, lifetime, operators
 from jitlint.semantics.entry import Entry
-from jitlint.semantics.events import Bucket, Effect, Event, TracedUse
+from jitlint.semantics.events import BlindTest, Bucket, Effect, Event, TracedUse
+from jitlint.semantics.moment import Moment, Turn
 from jitlint.semantics.source import Unit, scope_of
-from jitlint.semantics.state import Box, Changes, Trail
+from jitlint.semantics.state import Box, Changes, Trail, Write
 from jitlint.semantics.values import (
     FALSE,
     NONE,
@@ -63,6 +64,8 @@ UNROLL = 8
 """Loops of known length up to this are run turn by turn, so that what each turn sees is exact."""
 MAX_NESTED_TURNS = 64
 STEPS_PER_ROOT = 60_000
+MAX_WRITES = 16
+"""Writes of one slot that are remembered: the first ones and the last."""
 
 
 @dataclass(eq=False, slots=True)
@@ -77,6 +80,8 @@ class Loop:
     traced: bool = False
 
     operations: int = 0
+    passes: int = 0
+    """The pass of a loop that is run to a fixpoint: passes 0 and 1 see the first two turns, later ones any turn."""
 
 
 @dataclass(eq=False, slots=True)
@@ -95,6 +100,8 @@ class Trace:
     frame_at: int
     arguments: frozenset[int] = frozenset()
     """Ids of containers that are arguments of the traced function."""
+    signature: Any = None
+    """What tells this trace from others of the same entry (None: not known)."""
 
 
 @dataclass(eq=False, slots=True)
@@ -125,8 +132,10 @@ class Frame:
     caller: Frame | None = None
     turns: int = 1
     class_body: ClassV | None = None
-    repeated: bool = False
-    """It is called in a loop or more than once."""
+    root: bool = False
+    """Nobody in the project calls it: it is run with unknown arguments."""
+    kept: bool = False
+    """Something made in it outlives it: a function or object is returned or stored elsewhere."""
 
 
 class Interpreter:
@@ -151,18 +160,26 @@ class Interpreter:
         self.budget = STEPS_PER_ROOT
         self.quiet = 0
         """While above zero nothing is recorded."""
+        self.forks = 0
+        """How many branches that may or may not be taken are running."""
         self.compile_time = 0
         self.jit_off = 0
-        self.writes: dict[tuple[int, Any], list[tuple[int, cst.CSTNode | None, Unit | None, bool]]] = {}
+        self.writes: dict[tuple[int, Any], list[Write]] = {}
+        self.root: Any = None
+        """The function nobody calls that is being run, if any."""
         self.boxes: list[Box] = []
         """Boxes named in ``writes`` are kept alive, so that their ids stay theirs."""
         self.called: dict[int, int] = {}
         self.memo: dict[Any, Value] = {}
+        self.activity = 0
+        """How many events were recorded."""
+        self.epoch = 0
+        """Changes while module top levels run, where globals come and go."""
         self.raised = 0
         """How many certain truth tests of tracers were met."""
         self.muted = 0
         """Above zero in the later arms of a decision whose first test raises: they are never reached."""
-        self.blind: dict[int, Event] = {}
+        self.blind: dict[int, BlindTest] = {}
         """Tests that are blind to tracers, by the id of their node, until something is decided by them."""
         self.reveals: dict[int, str] = {}
         self.watch: Callable[[Frame, cst.CSTNode, Value], None] | None = None
@@ -192,6 +209,14 @@ class Interpreter:
         """True where Python runs once for many calls (callbacks and plain grad do not count)."""
         return any(t.staging or t.kind in ("vmap",) for t in self.traces)
 
+    def moment(self) -> Moment:
+        """Where in the run of the program this is."""
+        return Moment(
+            tuple(Turn(loop, loop.turn, loop.passes) for loop in self.loops),
+            tuple(id(f.call) for f in self.frames if f.func is not None),
+            not self.forks,
+        )
+
     def tick(self) -> int:
         """A new moment in the order of events."""
         self.time += 1
@@ -202,6 +227,7 @@ class Interpreter:
         if self.quiet:
             return
         event.time = self.tick()
+        self.activity += 1
         event.function = self.frame.qualname
         event.trace = tuple(self.traces)
         event.loops = tuple(self.loops)
@@ -234,12 +260,33 @@ class Interpreter:
     def write(self, box: Box, key: Any, value: Value, node: cst.CSTNode | None = None) -> None:
         """Set a slot, and remember when for staleness."""
         if not self.quiet and node is not None:
-            log = self.writes.setdefault((id(box), key), [])
-            if not log:
-                self.boxes.append(box)
-            if len(log) < 12:
-                log.append((self.tick(), node, self.unit, bool(self.loops)))
+            self._log_write(box, key, value, node)
         self.trail.write(box, key, value)
+
+    def _log_write(self, box: Box, key: Any, value: Value, node: cst.CSTNode) -> None:
+        before = box.slots.get(key)
+        if before is value or isinstance(value, Const) and before == value:
+            return
+        log = self.writes.setdefault((id(box), key), [])
+        if not log:
+            self.boxes.append(box)
+        func = self.frame.func
+        write = Write(
+            self.tick(),
+            node,
+            self.unit,
+            tuple(self.loops),
+            self.tracing,
+            not self.forks,
+            func.name if func is not None else "",
+            self.root,
+            before,
+            value,
+        )
+        if len(log) < MAX_WRITES:
+            log.append(write)
+        else:
+            log[-1] = write
 
     def fork(self, arms: list[Callable[[], bool]]) -> list[bool]:
         """Run each arm from the same state and continue from the join of those that fall through."""
@@ -247,7 +294,9 @@ class Interpreter:
         flows = []
         for arm in arms:
             mark = self.trail.mark()
+            self.forks += 1
             flows.append(arm())
+            self.forks -= 1
             if flows[-1]:
                 alternatives.append(self.trail.changes(mark))
             self.trail.undo(mark)
@@ -288,6 +337,7 @@ class Interpreter:
             if statement.kind == "def" and not statement.text.startswith("@"):
                 self._lazy_def(statement.binds, unit, mod)
                 continue
+            self.epoch += 1
             node = unit.node
             if node is not None:
                 self.statement(node)
@@ -402,6 +452,7 @@ class Interpreter:
             scope = scope_of(func.lazy)
             if name in scope.globals:
                 operators.outer_write(self, frame.module.env, name, value, node, "global", name)
+                lifetime.keep(self, value, "global")
                 self.write(frame.module.env, name, value, node)
                 return
             if name in scope.nonlocals:
@@ -410,6 +461,7 @@ class Interpreter:
                     env = env.parent
                 if env is not None:
                     operators.outer_write(self, env, name, value, node, "nonlocal", name)
+                    lifetime.keep(self, value, "global")
                     self.write(env, name, value, node)
                 return
         if frame.class_body is not None:
@@ -647,6 +699,7 @@ class Interpreter:
             continues: list[Changes] = []
             inner = self.trail.mark()
             frame.loop_outs.append((breaks, continues, mark))
+            loop.passes = turn
             bind()
             if turn > 0:
                 self._vary_changed(state, loop)
@@ -710,6 +763,7 @@ class Interpreter:
 
     def _return(self, node: cst.Return) -> bool:
         value = self.eval(node.value) if node.value is not None else NONE
+        lifetime.keep(self, value, "returned")
         self.frame.exits.append((value, self.trail.changes(self.frame.mark)))
         return False
 
@@ -1115,7 +1169,8 @@ class Interpreter:
         return self.eval(node.value)
 
     def _await(self, node: cst.Await) -> Value:
-        return self.eval(node.expression)
+        value = self.eval(node.expression)
+        return UNKNOWN if isinstance(value, Host) else value
 
     def _yield(self, node: cst.Yield) -> Value:
         if node.value is None:
@@ -1123,7 +1178,9 @@ class Interpreter:
         elif isinstance(node.value, cst.From):
             self.frame.yields.append(operators.iterate(self, self.eval(node.value.item), node.value.item).any_item())
         else:
-            self.frame.yields.append(self.eval(node.value))
+            value = self.eval(node.value)
+            lifetime.keep(self, value, "returned")
+            self.frame.yields.append(value)
         return UNKNOWN
 
     # -- comprehensions

@@ -67,10 +67,13 @@ def call(interp: Interpreter, name: str, args: Args, node: cst.CSTNode) -> Value
     if interp.knowledge.constant(name) == "dtype":
         return _cast(interp, name, args, node)
     if model is None:
-        if interp.knowledge.class_(name) is not None:
-            return UNKNOWN
+        made = interp.knowledge.class_(name)
+        if made is not None:
+            return Obj(LibV(made.name), node, open_=True) if made.kind == "object" else UNKNOWN
         calls.escape(interp, args)
         return UNKNOWN
+    if model.registers is not None:
+        return builtin.register_class(interp, name, model.registers, args, node)
     if model.transform is not None:
         result = _transform(interp, model, args, node)
         if result is not None:
@@ -370,7 +373,7 @@ def _host_on_traced(
                 if rule.op == "static":
                     return Host(model.type or "object")
                 return UNKNOWN
-            if leaf is None and not inside and has_linear(m) and rule.op == "raises":
+            if leaf is None and not inside and has_linear(m) and rule.op == "raises" and interp.traces:
                 leaf_l = next(x for x in leaves(m) if isinstance(x, Array) and x.level is Level.LINEAR)
                 interp.emit(
                     NeedsConcrete(
@@ -482,7 +485,12 @@ def _shaped(
         case "instance":
             obj = Obj(LibV(result.arg), node, open_=True)
             obj.loops = frozenset(interp.loops)
+            obj.moment = interp.moment()
             return obj
+        case "instances":
+            one = Obj(LibV(result.arg), node, open_=True)
+            one.loops = frozenset(interp.loops)
+            return ListV(Tup(None, one), node)
         case "operator":
             return _operator(interp, model, values, node)
         case "function":
@@ -845,6 +853,8 @@ _WRAPPERS = {
     "traced",
     "filter_vmap",
 }
+_OLD_OPTIONS = {"**", "abstracted_axes", "device", "backend", "in_axis_resources", "out_axis_resources"}
+"""Options of ``jax.jit`` in other versions, and what stands for a ``**`` in the call."""
 _FLOW = {"scan", "while_loop", "fori_loop", "cond", "switch", "map", "associative_scan"}
 
 
@@ -873,6 +883,11 @@ def _transform(interp: Interpreter, model: FunctionModel, args: Args, node: cst.
         if kind == "filter_grad":
             kind = "grad"
         results = [_wrap_one(interp, kind, m, options, nodes, node) for m in members(func) if m != NONE]
+        if model.name == "jax.jit":
+            names = [p.name for p in model.params or ()]
+            for unknown in (k for k in options if k not in names and k not in _OLD_OPTIONS):
+                for jitted in (r for r in results if isinstance(r, Jitted)):
+                    transforms.unknown_option(interp, jitted.entry, unknown, names)
         return union(results)
     if kind == "apply_along_axis":
         func, array = args.pos[0] if args.pos else UNKNOWN, get("arr")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from jitlint.semantics import calls, shapes
+from jitlint.semantics import calls, lifetime, shapes
 from jitlint.semantics.events import (
     BlindTest,
     DynamicShape,
@@ -20,7 +20,7 @@ from jitlint.semantics.events import (
     OuterWrite,
     TruthTest,
 )
-from jitlint.semantics.state import Box
+from jitlint.semantics.state import Box, Read
 from jitlint.semantics.values import (
     FALSE,
     NO_LOOPS,
@@ -234,7 +234,7 @@ def known_truth(v: Value) -> bool | None:
 def truth(interp: Interpreter, value: Value, node: cst.CSTNode, construct: str) -> bool | None:
     """Ask a value for its truth: the answer where known; a traced value is recorded as an event."""
     blind = interp.blind.pop(id(node), None)
-    if blind is not None:
+    if blind is not None and not (construct == "ternary" and blind.how == "isinstance"):
         interp.emit(blind)
     known = {known_truth(m) for m in members(value)}
     if len(known) == 1 and None not in known:
@@ -786,8 +786,11 @@ def _subscript(interp: Interpreter, base: Value, index: Value, node: cst.Subscri
         case DictV():
             hashed(interp, index, node, "a dict key")
             key = dict_key(index)
-            if key is not None and key in base.slots:
-                return base.slots[key]
+            found = base.slots.get(key) if key is not None else None
+            if found is not None:
+                if interp.traces:
+                    note_read(interp, base, key, found, node)
+                return found
             if key is not None and base.rest is not None:
                 return base.rest
             return base.any_value() if key is None else UNKNOWN
@@ -912,6 +915,7 @@ def set_item(
     augmented: bool,
 ) -> None:
     """``obj[index] = value``."""
+    lifetime.keep(interp, value, "item")
     for o in members(obj):
         match o:
             case Array(level=Level.NUMPY):
@@ -1154,11 +1158,11 @@ def extend(interp: Interpreter, target: ListV, content: Tup, node: cst.CSTNode, 
 def outer_write(interp: Interpreter, box: Box, key: Any, value: Value, node: cst.CSTNode, kind: str, name: str) -> None:
     """Record a write, from traced code, to something made before the trace began."""
     trace = interp.trace
-    if trace is None or not interp.tracing or interp.compile_time or box.birth >= trace.birth:
+    if trace is None or not interp.tracing or interp.compile_time or box.birth > trace.birth:
         return
     if box is interp.frame.env:
         return
-    outermost = next((t for t in interp.traces if box.birth < t.birth), trace)
+    outermost = next((t for t in interp.traces if box.birth <= t.birth), trace)
     interp.emit(
         OuterWrite(
             node=node,
@@ -1178,10 +1182,12 @@ def note_read(interp: Interpreter, box: Box, key: Any, value: Value, node: cst.C
     if interp.quiet or isinstance(value, LibV | ModuleV | ClassV):
         return
     for t in interp.traces:
-        if t.entry is not None and t.staging and box.birth < t.birth:
-            slot = (id(box), key)
+        if t.entry is not None and t.staging and box.birth <= t.birth:
+            slot = (id(box), key, t.signature)
             if slot not in t.entry.reads:
-                t.entry.reads[slot] = (box, key, node, interp.unit, interp.time, value)
+                t.entry.reads[slot] = Read(
+                    box, key, node, interp.unit, interp.tick(), value, t.signature, interp.frame.qualname, interp.root
+                )
                 interp.boxes.append(box)
 
 

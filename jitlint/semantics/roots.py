@@ -76,8 +76,9 @@ def run_root(interp: Interpreter, func: Func) -> None:
     from jitlint.semantics.interp import STEPS_PER_ROOT, Frame
 
     interp.budget = interp.steps + STEPS_PER_ROOT
-    frame = Frame(module.env, func.unit, module, "")
+    frame = Frame(module.env, func.unit, module, "", root=True)
     interp.frames.append(frame)
+    interp.root = func.lazy
     try:
         args = Args()
         for i, p in enumerate(calls.parameters(func.node)):
@@ -95,6 +96,7 @@ def run_root(interp: Interpreter, func: Func) -> None:
         calls.call_function(interp, func, args, func.lazy)
         del mark
     finally:
+        interp.root = None
         interp.frames.pop()
 
 

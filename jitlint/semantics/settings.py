@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from jitlint.findings import Applicability, Edit, Fix
+from jitlint.findings import Applicability, Edit, Fix, NewImport
 from jitlint.fix.static_args import Kind, Parameter, Refusal, make_static
 from jitlint.semantics.entry import Entry, Param, Root
 from jitlint.semantics.events import BadArgument, BlindTest, Event, NeedsConcrete, StaticArgument, TracedUse, TruthTest
-from jitlint.semantics.transforms import unhashable
+from jitlint.semantics.validity import unhashable
 from jitlint.semantics.values import (
     NONE,
     Array,
@@ -195,7 +195,7 @@ def _all_hashable(root: Root) -> bool:
 def static_fix(ctx: Context, roots: tuple[Root, ...]) -> Fix | str | None:
     """The fix that makes these parameters static (and the other settings of the same sites); a reason when there is none."""
     edits: list[Edit] = []
-    imports = []
+    imports: list[NewImport] = []
     texts = []
     for entry in dict.fromkeys(r.entry for r in roots):
         names = list(
@@ -214,7 +214,7 @@ def static_fix(ctx: Context, roots: tuple[Root, ...]) -> Fix | str | None:
     return Fix("make " + " and ".join(texts), tuple(edits), Applicability.SAFE, tuple(dict.fromkeys(imports)))
 
 
-def edit_site(ctx: Context, entry: Entry, names: list[str]) -> tuple[Edit, tuple[object, ...]] | str:
+def edit_site(ctx: Context, entry: Entry, names: list[str]) -> tuple[Edit, tuple[NewImport, ...]] | str:
     """The edit of one jit site, and the imports that it needs; a reason when it cannot be edited."""
     if not isinstance(entry.node, cst.BaseExpression):
         return "the jit site is no expression"

@@ -7,24 +7,66 @@ of a branch can be run from the same state: run one, collect what it changed, un
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import libcst as cst
+
+    from jitlint.semantics.source import Unit
     from jitlint.semantics.values import Value
 
 
 class Box:
     """Something with named slots that can be written. ``birth`` orders boxes by when they were made."""
 
-    __slots__ = ("birth", "site", "slots")
+    __slots__ = ("birth", "site", "slots", "version")
 
     clock = 0
 
     def __init__(self, site: Any) -> None:
         self.slots: dict[Any, Value] = {}
         self.site = site
+        self.version = 0
         Box.clock += 1
         self.birth = Box.clock
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A write of a slot by a statement of the program."""
+
+    time: int
+    node: cst.CSTNode
+    unit: Unit
+    loops: tuple[Any, ...]
+    """The loops that were running."""
+    traced: bool
+    """Made by traced code."""
+    certain: bool
+    """No undecided branch stands around it."""
+    function: str
+    """The name of the function that makes it, empty at module level."""
+    root: Any
+    """The function that nobody in the project calls, under which it happened (None: the module's own run)."""
+    before: Value | None
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A read, while tracing, of a slot that was made before the trace began."""
+
+    box: Box
+    key: Any
+    node: cst.CSTNode
+    unit: Unit
+    time: int
+    value: Value
+    signature: Any
+    """The signature under which the entry was traced (None: not known)."""
+    function: str
+    root: Any
 
 
 Changes = dict[tuple[int, Any], tuple[Box, Any, "Value | None"]]
@@ -43,11 +85,13 @@ class Trail:
         if old is not value:
             self._log.append((box, key, old))
             box.slots[key] = value
+            box.version += 1
 
     def delete(self, box: Box, key: Any) -> None:
         """Unbind a slot, if it is bound."""
         old = box.slots.pop(key, None)
         if old is not None:
+            box.version += 1
             self._log.append((box, key, old))
 
     def mark(self) -> int:
@@ -66,6 +110,7 @@ class Trail:
         log = self._log
         while len(log) > mark:
             box, key, old = log.pop()
+            box.version += 1
             if old is None:
                 box.slots.pop(key, None)
             else:

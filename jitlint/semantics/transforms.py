@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
 from jitlint.semantics import calls, operators, shapes
+from jitlint.semantics.cachekey import cache_key
 from jitlint.semantics.calls import Args, Binding
 from jitlint.semantics.entry import Call, Entry, Param, Root
 from jitlint.semantics.events import BadArgument, BadResult, BadSite, ControlFlow, EntryCall, Site, StaticArgument
+from jitlint.semantics.source import scope_of
 from jitlint.semantics.state import Box
+from jitlint.semantics.validity import arrays_in_metadata, data_fields, invalid_leaves, is_pytree, unhashable
 from jitlint.semantics.values import (
     NONE,
     TRUE,
@@ -45,6 +49,7 @@ from jitlint.semantics.values import (
     leaves,
     members,
     py_type,
+    has_linear,
     traced_leaf,
     union,
 )
@@ -77,15 +82,12 @@ def abstract(
     origin: Origin,
     *,
     keep_python: bool = True,
-    bad: Callable[[Value, str, bool], None] | None = None,
     leaf: str = "",
     maybe: bool = False,
     depth: int = 0,
 ) -> Value:
-    """The value with its leaves traced, as an argument of a traced function.
-
-    ``bad`` is told of what is no valid argument (a string, a function, …). Containers are copied, as JAX does.
-    """
+    """The value with its leaves traced, as an argument of a traced function. Containers are copied, as JAX does;
+    what is no valid argument stays as it is (see :mod:`~jitlint.semantics.validity`)."""
 
     def go(v: Value, path: str = "") -> Value:
         return abstract(
@@ -94,7 +96,6 @@ def abstract(
             root,
             origin,
             keep_python=keep_python and not path,
-            bad=bad,
             leaf=leaf + path,
             maybe=maybe,
             depth=depth + 1,
@@ -114,12 +115,7 @@ def abstract(
                 return Array(
                     Level.TRACED, dtype, (), kind != "bool", python, roots, maybe, origin, value.loops, value.via
                 )
-            if bad is not None and (kind in ("str", "bytes", "dtype") or isinstance(value, Const)):
-                bad(
-                    value, {"str": "a string", "bytes": "bytes", "dtype": "a dtype"}.get(kind or "", f"a {kind}"), False
-                )
-                return value
-            return value if kind in ("str", "bytes", "dtype") else UNKNOWN
+            return value if kind in ("str", "bytes", "dtype") or isinstance(value, Const) else UNKNOWN
         case Array():
             if value.is_traced:
                 return replace(value, roots=value.roots | roots, python=value.python if keep_python else None)
@@ -129,8 +125,6 @@ def abstract(
         case Tree():
             return replace(value, roots=value.roots | roots)
         case Tup(items=items, elem=elem):
-            if value.kind == "iterator" and bad is not None:
-                bad(value, "an iterator", False)
             return replace(
                 value,
                 items=None if items is None else tuple(go(i, f"[{n}]") for n, i in enumerate(items)),
@@ -155,17 +149,10 @@ def abstract(
                 value.kind,
             )
         case SetV():
-            if bad is not None:
-                bad(value, "a set", False)
             return UNKNOWN
         case Obj():
-            return _abstract_object(interp, value, go, bad)
+            return _abstract_object(value, go)
         case Union(members=ms):
-
-            def possibly(v: Value, what: str, _: bool) -> None:
-                if bad is not None:
-                    bad(v, what, True)
-
             return union(
                 abstract(
                     interp,
@@ -173,32 +160,12 @@ def abstract(
                     root,
                     origin,
                     keep_python=keep_python,
-                    bad=possibly,
                     leaf=leaf,
                     maybe=maybe,
                     depth=depth + 1,
                 )
                 for m in ms
             )
-        case Wrapped(kind="tree_partial"):
-            return value
-        case Func() | Bound() | Partial() | Wrapped() | Jitted():
-            if bad is not None:
-                bad(value, "a function", False)
-            return value
-        case ClassV():
-            if bad is not None:
-                bad(value, "a class", False)
-            return value
-        case ModuleV():
-            if bad is not None:
-                bad(value, "a module", False)
-            return value
-        case LibV(name=name):
-            model = interp.knowledge.function(name)
-            if bad is not None and model is not None and model.documented:
-                bad(value, "a function", False)
-            return value
     return value
 
 
@@ -206,38 +173,23 @@ def _dropped(v: Value) -> Value:
     return replace(v, python=None) if isinstance(v, Array) else v
 
 
-def _abstract_object(
-    interp: Interpreter, value: Obj, go: Callable[[Value, str], Value], bad: Callable[[Value, str, bool], None] | None
-) -> Value:
+def _abstract_object(value: Obj, go: Callable[[Value, str], Value]) -> Value:
     cls = value.project_class
     if cls is None:
         return UNKNOWN
-    facts = cls.facts
-    if facts.namedtuple or facts.pytree:
-        out = Obj(cls, value.site, value.open)
-        out.loops = value.loops
-        out.frame = value.frame
-        for k, v in value.slots.items():
-            static = k in facts.static_fields or facts.data_fields is not None and k not in facts.data_fields
-            if static or not isinstance(k, str):
-                out.slots[k] = v
-            elif facts.module == "equinox" or facts.custom_flatten:
-                out.slots[k] = (
-                    go(v, f".{k}") if not isinstance(v, Func | Bound | Partial | Jitted | Wrapped | LibV) else v
-                )
-            else:
-                out.slots[k] = go(v, f".{k}")
-        return out
-    if facts.module is not None:
+    if not is_pytree(value):
         return value
-    if bad is not None and not cls.opaque():
-        if facts.enum:
-            bad(value, f"the enum member `{cls.name}`", False)
+    out = Obj(cls, value.site, value.open)
+    out.loops = value.loops
+    out.frame = value.frame
+    data = dict(data_fields(value))
+    lenient = cls.facts.module == "equinox" or cls.facts.custom_flatten
+    for k, v in value.slots.items():
+        if k not in data or lenient and isinstance(v, Func | Bound | Partial | Jitted | Wrapped | LibV):
+            out.slots[k] = v
         else:
-            bad(value, f"an instance of `{cls.name}`, which is no pytree", False)
-    elif bad is not None and cls.facts.enum:
-        bad(value, f"a member of the enum `{cls.name}`", False)
-    return value
+            out.slots[k] = go(v, f".{k}")
+    return out
 
 
 def concretize(interp: Interpreter, value: Value, roots_of: list[Value], node: cst.CSTNode, depth: int = 0) -> Value:
@@ -300,6 +252,7 @@ def host_call(
     staging: bool,
     run: Callable[[], Value],
     arguments: frozenset[int] = frozenset(),
+    signature: int | None = None,
 ) -> Value:
     """Run something under a new trace."""
     from jitlint.semantics.interp import Trace
@@ -317,6 +270,7 @@ def host_call(
             len(interp.guards),
             len(interp.frames),
             arguments,
+            signature,
         )
     )
     saved = interp.compile_time
@@ -340,7 +294,7 @@ def make_jitted(
     node: cst.CSTNode,
 ) -> Value:
     """``jax.jit(func, **options)`` and its kin."""
-    if isinstance(func, Unknown):
+    if isinstance(func, Unknown | Tree):
         return UNKNOWN
     form = "call"
     if _decorating and (node is _decorating[-1] or isinstance(_decorating[-1], cst.Call) and node is _decorating[-1]):
@@ -353,8 +307,14 @@ def make_jitted(
     entry.loops = tuple(interp.loops)
     entry.frame = interp.frame
     entry.traced = interp.tracing
+    entry.moment = interp.moment()
+    entry.made_under = interp.root
     entry.time = interp.tick()
     _read_options(interp, entry)
+    if isinstance(func, Array | Const | Host | Tup | ListV | DictV | SetV):
+        what = "an array" if isinstance(func, Array) else "the result of a call" if isinstance(node, cst.Call) else "a value"
+        interp.emit(BadSite(node=node, unit=interp.unit, entry=entry, problem="not-callable", detail=what))
+        return UNKNOWN
     jitted = Jitted(entry)
     if not interp.quiet:
         interp.entries.append(entry)
@@ -490,9 +450,19 @@ def _check_site(interp: Interpreter, entry: Entry, func: Value) -> None:
             )
         )
 
-    if isinstance(func, Func) and func.flavour in ("static", "class", "property", "cached_property"):
-        bad("descriptor", func.flavour)
+    if isinstance(func, Func) and func.flavour in _DESCRIPTORS:
+        in_body = interp.frame.class_body is not None and interp.frame.class_body is func.owner
+        if in_body or func.flavour in ("property", "cached_property"):
+            bad("descriptor", _DESCRIPTORS[func.flavour])
+            return
+    if isinstance(func, Func) and isinstance(func.lazy, cst.FunctionDef) and scope_of(func.lazy).generator:
+        bad("generator", func.name)
         return
+    for option, problem in (("static_argnums", "not-int"), ("donate_argnums", "not-int"), ("static_argnames", "not-str")):
+        wrong = next((i for i in _items(entry.options.get(option)) if not _is_option(i, problem)), None)
+        if wrong is not None:
+            bad(problem, f"{option}:{wrong.value!r}", node=entry.option_nodes.get(option))
+            return
     if params is None or entry.kind not in ("jit", "pjit"):
         return
     names = {p.name for p in params}
@@ -525,6 +495,34 @@ def _check_site(interp: Interpreter, entry: Entry, func: Value) -> None:
             bad("both", "", raises=False)
 
 
+def unknown_option(interp: Interpreter, entry: Entry, option: str, known: list[str]) -> None:
+    """An option was given to jit that it does not have: a spelling mistake, most likely."""
+    close = " ".join(get_close_matches(option, known, n=2, cutoff=0.7))
+    node = entry.option_nodes.get(option) or entry.node
+    interp.emit(
+        BadSite(node=node, unit=interp.unit, entry=entry, problem="option", detail=f"{option}:{close}")
+    )
+
+
+_DESCRIPTORS = {
+    "static": "staticmethod",
+    "class": "classmethod",
+    "property": "property",
+    "cached_property": "cached_property",
+}
+
+
+def _items(v: Value | None) -> list[Const]:
+    """The constants that an option spells out."""
+    content = v.content if isinstance(v, ListV) else v
+    spelt = content.items if isinstance(content, Tup) and content.items is not None else (content,)
+    return [i for i in spelt if isinstance(i, Const)] if v is not None and v != NONE else []
+
+
+def _is_option(value: Const, problem: str) -> bool:
+    return isinstance(value.value, int if problem == "not-int" else str)
+
+
 def call_jitted(interp: Interpreter, jitted: Jitted, args: Args, node: cst.CSTNode) -> Value:
     """Call a jitted function."""
     entry = jitted.entry
@@ -546,6 +544,8 @@ def call_jitted(interp: Interpreter, jitted: Jitted, args: Args, node: cst.CSTNo
         tuple(interp.loops),
         interp.tracing,
         interp.frame,
+        interp.moment(),
+        any(f is entry.frame for f in interp.frames),
     )
     for i, v in enumerate(binding.extra):
         call.bound[f"*{i}"] = v
@@ -554,6 +554,21 @@ def call_jitted(interp: Interpreter, jitted: Jitted, args: Args, node: cst.CSTNo
         entry.calls.append(call)
         interp.emit(EntryCall(node=node, unit=interp.unit, entry=entry, call=call))
     here = interp.origin(f"`{entry.name}` is called here", node)
+    if not binding.loose and args.rest is None and args.more is None:
+        for p in params or ():
+            required = p.kind in ("pos", "posonly", "kwonly") and not p.has_default
+            if required and p.name in statics and p.name not in binding.values:
+                interp.emit(
+                    StaticArgument(
+                        node=node,
+                        unit=interp.unit,
+                        entry=entry,
+                        param=p.name,
+                        value=UNKNOWN,
+                        problem="missing",
+                        what="nothing",
+                    )
+                )
     inner = Args(kw_nodes=args.kw_nodes)
     copies: list[Value] = []
 
@@ -562,25 +577,10 @@ def call_jitted(interp: Interpreter, jitted: Jitted, args: Args, node: cst.CSTNo
             return UNKNOWN if _check_static(interp, entry, name, value, at or node) else value
         root = entry.root(name)
         root.passed.append((value, at))
-        p = entry.param(name)
         where = Origin(f"`{name}` is traced: an argument of `{entry.name}`, jitted here", entry.node, entry.unit, here)
 
-        def bad(v: Value, what: str, possible: bool) -> None:
-            if entry.kind != "filter_jit" and not possible:
-                interp.emit(
-                    BadArgument(
-                        node=at or node,
-                        unit=interp.unit,
-                        entry=entry,
-                        param=name,
-                        value=v,
-                        what=what,
-                        callee=entry.name,
-                    )
-                )
-
-        del p
-        out = abstract(interp, value, root, where, bad=bad)
+        report_invalid(interp, entry, name, value, at, node)
+        out = abstract(interp, value, root, where)
         copies.append(out)
         return out
 
@@ -600,13 +600,22 @@ def call_jitted(interp: Interpreter, jitted: Jitted, args: Args, node: cst.CSTNo
     arguments = frozenset(id(b) for c in copies for b in _boxes(c))
     key_parts = [calls.fingerprint(v) for v in inner.values()]
     key = None if None in key_parts else (tuple(key_parts), tuple(inner.kw), interp.tracing)
+    trace_key = None if args.rest is not None or args.more is not None else cache_key(inner.pos, inner.kw.items())
+    call.signature = None if trace_key is None else entry.signatures.setdefault(trace_key, len(entry.signatures))
     if key is not None and key in entry.cache:
         result = entry.cache[key]
     else:
         if len(entry.calls) > 64 and key is not None and len(entry.cache) > 32:
             return UNKNOWN
         result = host_call(
-            interp, entry.kind, entry, node, True, lambda: calls.call_value(interp, entry.func, inner, node), arguments
+            interp,
+            entry.kind,
+            entry,
+            node,
+            True,
+            lambda: calls.call_value(interp, entry.func, inner, node),
+            arguments,
+            call.signature,
         )
         if key is not None:
             entry.cache[key] = result
@@ -682,112 +691,77 @@ def _positional_name(params: tuple[Param, ...] | None, i: int) -> str:
 
 
 def _check_static(interp: Interpreter, entry: Entry, name: str, value: Value, at: cst.CSTNode) -> bool:
-    def report(problem: str, what: str) -> None:
+    def report(problem: str, what: str, possible: bool = False) -> None:
         interp.emit(
-            StaticArgument(node=at, unit=interp.unit, entry=entry, param=name, value=value, problem=problem, what=what)
+            StaticArgument(
+                node=at,
+                unit=interp.unit,
+                entry=entry,
+                param=name,
+                value=value,
+                problem=problem,
+                what=what,
+                possible=possible,
+            )
         )
 
     leaf = traced_leaf(value)
-    if leaf is not None and (isinstance(leaf, Array)) and not isinstance(value, Union):
-        report("traced", "a traced value")
+    if leaf is not None and isinstance(leaf, Array) and not isinstance(value, Union):
+        report("traced", "a traced value", leaf.maybe)
         return True
-    if isinstance(value, Union):
-        return False
+    if has_linear(value) and not isinstance(value, Union):
+        report("traced", "a value that is differentiated")
+        return True
     what = unhashable(value)
     if what is not None:
         report("unhashable", what)
     return False
 
 
-def unhashable(value: Value, depth: int = 0) -> str | None:
-    """What makes a value unhashable, or None."""
-    match value:
-        case ListV():
-            return "a list" if value.kind == "list" else f"a {value.kind}"
-        case DictV():
-            return "a dict" if value.kind == "dict" else f"a {value.kind}"
-        case SetV():
-            return "a set"
-        case Array(level=level) if level in (Level.NUMPY, Level.HOST):
-            if level is Level.NUMPY and (value.shape == () or value.shape is None):
-                return None
-            return "a numpy array" if level is Level.NUMPY else "a jax array"
-        case Tup(items=items) if items is not None and depth < 4:
-            return next((f"{w} inside a tuple" for i in items if (w := unhashable(i, depth + 1)) is not None), None)
-        case Obj():
-            cls = value.project_class
-            if cls is None:
-                return None
-            facts = cls.facts
-            if facts.namedtuple:
-                return next(
-                    (
-                        f"{w} inside a tuple"
-                        for i in value.slots.values()
-                        if (w := unhashable(i, depth + 1)) is not None
-                    ),
-                    None,
-                )
-            hashed = next(
-                (
-                    c
-                    for c in cls.mro()
-                    if isinstance(c, ClassV) and ("__hash__" in c.slots or "__eq__" in c.slots or c.facts.dataclass)
-                ),
-                None,
+def report_invalid(
+    interp: Interpreter, entry: Entry, name: str, value: Value, at: cst.CSTNode | None, node: cst.CSTNode
+) -> None:
+    """Tell the rules what of an argument JAX does not take."""
+    first = entry.params[0].name if entry.params else None
+    receiver = at is None and name == first and isinstance(entry.func, Func) and entry.func.owner is not None
+    for bad in invalid_leaves(interp, value):
+        interp.emit(
+            BadArgument(
+                node=at or node,
+                unit=interp.unit,
+                entry=entry,
+                param=name,
+                value=bad.value,
+                what=bad.what,
+                callee=entry.name,
+                error=bad.error,
+                possible=bad.possible,
+                receiver=receiver,
             )
-            if hashed is None:
-                return None
-            if "__hash__" in hashed.slots:
-                return f"a `{cls.name}` whose `__hash__` is None" if hashed.slots["__hash__"] == NONE else None
-            if "__eq__" in hashed.slots:
-                return f"a `{cls.name}`, which defines `__eq__` without `__hash__`"
-            if facts.dataclass and facts.module is None:
-                if not facts.frozen and facts.eq:
-                    return f"a `{cls.name}`, a dataclass that is not frozen"
-                if facts.frozen and facts.eq and depth < 3:
-                    return next(
-                        (
-                            f"a `{cls.name}` that holds {w}"
-                            for i in value.slots.values()
-                            if (w := unhashable(i, depth + 1)) is not None
-                        ),
-                        None,
-                    )
-    return None
+        )
+        return
+    for cls, field, array in arrays_in_metadata(value):
+        interp.emit(
+            StaticArgument(
+                node=at or node,
+                unit=interp.unit,
+                entry=entry,
+                param=field,
+                value=array,
+                problem="metadata",
+                what=cls,
+            )
+        )
 
 
 def _check_result(interp: Interpreter, entry: Entry, result: Value, node: cst.CSTNode) -> None:
-    for leaf in leaves(result):
-        what = None
-        if (
-            isinstance(leaf, Const)
-            and isinstance(leaf.value, str | bytes)
-            or isinstance(leaf, Host)
-            and leaf.type == "str"
-        ):
-            what = "a string"
-        elif isinstance(leaf, Func | Bound | Partial | Wrapped | Jitted) and not (
-            isinstance(leaf, Wrapped) and leaf.kind == "tree_partial"
-        ):
-            what = "a function"
-        elif isinstance(leaf, ClassV):
-            what = "a class"
-        elif isinstance(leaf, Host) and leaf.type == "dtype":
-            what = "a dtype"
-        elif isinstance(leaf, SetV):
-            what = "a set"
-        elif (
-            isinstance(leaf, Obj)
-            and leaf.project_class is not None
-            and not leaf.project_class.opaque()
-            and leaf.project_class.facts.module is None
-        ):
-            what = f"an instance of `{leaf.project_class.name}`, which is no pytree"
-        if what is None and isinstance(result, Tup) and result.kind == "iterator":
-            what = "a generator"
-        if what is not None and not isinstance(result, Union):
-            interp.emit(BadResult(node=node, unit=interp.unit, entry=entry, value=leaf, what=what))
+    for bad in invalid_leaves(interp, result):
+        if bad.error == "TypeError":
+            interp.emit(
+                BadResult(
+                    node=node, unit=interp.unit, entry=entry, value=bad.value, what=bad.what, possible=bad.possible
+                )
+            )
             return
 
 
@@ -806,6 +780,7 @@ def wrap(interp: Interpreter, kind: str, func: Value, options: dict[str, Value],
         frozenset(interp.loops),
         interp.frame if interp.frame.func is not None else None,
         interp.tick(),
+        interp.moment(),
     )
     return out
 
@@ -863,20 +838,35 @@ def _each(args: Args, f: Callable[[int | str, Value], Value]) -> Args:
     return out
 
 
+_SHAPES = (LibV("jax.ShapeDtypeStruct"), LibV("jax.core.ShapedArray"))
+
+
 def _call_staged(interp: Interpreter, wrapped: Wrapped, args: Args, node: cst.CSTNode) -> Value:
     static = _ints(wrapped.options.get("static_argnums")) or ()
     origin = tracing_origin(interp, wrapped.kind, node)
 
-    def bad(v: Value, what: str, possible: bool) -> None:
-        if not possible and wrapped.kind in ("checkpoint", "eval_shape"):
-            interp.emit(
-                BadArgument(node=node, unit=interp.unit, entry=None, param="", value=v, what=what, callee=wrapped.kind)
-            )
-
     def one(i: int | str, v: Value) -> Value:
         if i in static:
             return v
-        return abstract(interp, v, None, origin, keep_python=False, bad=bad)
+        if wrapped.kind in ("checkpoint", "eval_shape"):
+            for bad in invalid_leaves(interp, v):
+                if wrapped.kind == "eval_shape" and isinstance(bad.value, Obj) and bad.value.cls in _SHAPES:
+                    continue
+                interp.emit(
+                    BadArgument(
+                        node=args.node(i) or node,
+                        unit=interp.unit,
+                        entry=None,
+                        param="",
+                        value=bad.value,
+                        what=bad.what,
+                        callee=wrapped.kind,
+                        error=bad.error,
+                        possible=bad.possible,
+                    )
+                )
+                break
+        return abstract(interp, v, None, origin, keep_python=False)
 
     inner = _each(args, one)
     result = host_call(
@@ -958,7 +948,7 @@ def _call_grad(interp: Interpreter, wrapped: Wrapped, args: Args, node: cst.CSTN
     everything = primals.values()
     if kind in ("jacfwd", "jacrev", "hessian", "jacobian"):
         target = primals.pos[0] if primals.pos else UNKNOWN
-        jac = operators.result_array(interp, everything, jax=True)
+        jac = operators.result_array(interp, args.values(), jax=True, node=node, what="the Jacobian")
         out: Value = jac if isinstance(target, Array) else _mapped(target, lambda _: jac)
         return out if not aux else Tup((out, _aux(result)))
     argnums_value = wrapped.options.get("argnums")
@@ -1188,7 +1178,10 @@ def control_flow(
         why = next((w for b in bodies for m in _functions(b) if (w := fresh(interp, m))), "")
         if kind == "map" and not why:
             why = "map"
-        interp.emit(ControlFlow(node=node, unit=interp.unit, kind=kind, fresh=why))
+        functions = tuple(m for b in bodies for m in _functions(b))
+        interp.emit(
+            ControlFlow(node=node, unit=interp.unit, kind=kind, fresh=why, bodies=functions, moment=interp.moment())
+        )
 
     operands: list[Value]
     match kind:
@@ -1310,6 +1303,15 @@ def callback(interp: Interpreter, func: Value | None, args: list[Value], node: c
         interp.traces, interp.guards, interp.compile_time = saved
 
 
+def may_register(cls: ClassV) -> bool:
+    """Can the class make itself a pytree when it is made or instantiated (a metaclass, ``__new__``, …)?"""
+    for c in cls.mro():
+        if isinstance(c, ClassV):
+            if "__new__" in c.slots or "__init_subclass__" in c.slots or c.facts.metaclass:
+                return True
+    return False
+
+
 def tree_map(interp: Interpreter, func: Value, trees: list[Value], node: cst.CSTNode, with_path: bool = False) -> Value:
     """``jax.tree.map(func, *trees)``."""
     if not trees:
@@ -1363,7 +1365,7 @@ def tree_map(interp: Interpreter, func: Value, trees: list[Value], node: cst.CST
                 return v
             case Union(members=ms):
                 return union(go(m, others, depth + 1) for m in ms)
-        arguments = [v, *others]
+        arguments = [v, *(UNKNOWN if isinstance(o, Tup | ListV | DictV) else o for o in others)]
         if with_path:
             arguments = [UNKNOWN, *arguments]
         return calls.call_value(interp, func, Args(arguments), node)

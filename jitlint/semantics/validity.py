@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -42,6 +42,9 @@ _HOSTS = {
     "treedef": "a tree definition",
     "coroutine": "a coroutine",
 }
+_HOOKS = ("__new__", "__init_subclass__", "__jax_array__", "tree_flatten")
+"""What lets a class make itself something that JAX takes."""
+_REFERENCES = ("jax.Ref", "jax.core.Ref")
 _PLAIN_BASES = ("builtins.object", "abc.", "typing.", "enum.", "collections.abc.", "builtins.BaseException")
 """Bases of which an instance is no pytree."""
 
@@ -171,8 +174,10 @@ def _instance(interp: Interpreter, value: Obj) -> str | None:
     cls = value.cls
     if isinstance(cls, LibV):
         model = interp.knowledge.class_(cls.name)
-        if cls.name == "builtins.object" or model is not None and model.kind == "object":
-            return f"an instance of `{cls.name.removeprefix('builtins.')}`, which is no pytree,"
+        if model is not None and model.kind == "optimizer":
+            return "an optimizer, whose fields are functions,"
+        if cls.name == "object" or model is not None and model.kind == "object" and cls.name not in _REFERENCES:
+            return f"an instance of `{cls.name}`, which is no pytree,"
         return None
     if cls.facts.enum:
         return f"a member of the enum `{cls.name}`"
@@ -184,13 +189,12 @@ def _instance(interp: Interpreter, value: Obj) -> str | None:
 
 
 def is_plain(cls: ClassV) -> bool:
-    """Is the class certainly no pytree: nothing but plain bases, and no decorator or metaclass that is not understood?"""
+    """Is the class certainly no pytree: only plain bases, and no decorator or metaclass that is not understood?"""
     if cls.facts.pytree or cls.facts.namedtuple:
         return False
     for base in cls.mro():
         if isinstance(base, ClassV):
-            hooks = {"__init_subclass__", "__jax_array__", "tree_flatten"}
-            if base.facts.opaque or not hooks.isdisjoint(k for k in base.slots if isinstance(k, str)):
+            if base.facts.opaque or base.facts.metaclass or any(hook in base.slots for hook in _HOOKS):
                 return False
         elif not (isinstance(base, LibV) and base.name.startswith(_PLAIN_BASES)):
             return False
@@ -227,8 +231,9 @@ def unhashable(value: Value, depth: int = 0) -> str | None:
     return None
 
 
-def _first_unhashable(values: object, depth: int, text: str) -> str | None:
-    assert isinstance(values, tuple | list)
+def _first_unhashable(values: Iterable[Value], depth: int, text: str) -> str | None:
+    if depth >= MAX_DEPTH:
+        return None
     return next((text.format(what) for v in values if (what := unhashable(v, depth + 1)) is not None), None)
 
 
@@ -253,8 +258,8 @@ def _unhashable_instance(value: Obj, depth: int) -> str | None:
         return f"a `{cls.name}` whose `__hash__` is None" if decides.slots["__hash__"] == NONE else None
     if decides.facts.dataclass and not decides.facts.eq:
         return None
-    if decides.facts.dataclass and decides.facts.frozen:
-        return _first_unhashable(list(value.slots.values()), depth, f"a `{cls.name}` that holds {{}}") if depth < 3 else None
+    if decides.facts.dataclass and (decides.facts.frozen or decides.facts.hashed):
+        return _first_unhashable(list(value.slots.values()), depth, f"a `{cls.name}` that holds {{}}")
     if decides.facts.dataclass:
         return f"a `{cls.name}`, a dataclass that is not frozen,"
     return f"a `{cls.name}`, which defines `__eq__` without `__hash__`,"

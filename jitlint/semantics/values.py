@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
+from jitlint.semantics.moment import Moment
 from jitlint.semantics.state import Box
 
 if TYPE_CHECKING:
@@ -281,6 +282,8 @@ class Func(Value):
     birth: int = 0
     flavour: str = ""
     """``static``, ``class`` or ``property`` for methods so decorated; ``lru_cache``, ``contextmanager``."""
+    moment: Moment = Moment()
+    """When it was made, as far as the run of the program tells."""
 
     @property
     def node(self) -> cst.FunctionDef | cst.Lambda:
@@ -307,6 +310,7 @@ class Partial(Value):
     loops: frozenset[Any] = NO_LOOPS
     frame: Any = None
     birth: int = 0
+    moment: Moment = Moment()
 
 
 @dataclass(eq=False, slots=True)
@@ -320,6 +324,7 @@ class Wrapped(Value):
     loops: frozenset[Any] = NO_LOOPS
     frame: Any = None
     birth: int = 0
+    moment: Moment = Moment()
 
 
 @dataclass(eq=False, slots=True)
@@ -388,19 +393,23 @@ class ClassFacts:
     dataclass: bool = False
     frozen: bool = False
     eq: bool = True
+    hashed: bool = False
+    """A dataclass with ``unsafe_hash=True``."""
     enum: bool = False
     module: str | None = None
     """``linen``, ``nnx``, ``haiku`` or ``equinox`` for modules of those libraries."""
+    metaclass: bool = False
+    """It has a metaclass of its own, which can do anything to it."""
     fields: tuple[str, ...] = ()
     custom_flatten: bool = False
     opaque: bool = False
-    """Some decorator or metaclass is not understood: what it makes of the class is not known."""
+    """Some decorator is not understood: what it makes of the class is not known."""
 
 
 class Obj(Box, Value):
     """An instance of a class; its slots are its attributes. ``open``: attributes not listed may exist."""
 
-    __slots__ = ("cls", "frame", "loops", "open")
+    __slots__ = ("cls", "frame", "loops", "moment", "open")
 
     def __init__(self, cls: ClassV | LibV, site: Any = None, open_: bool = False) -> None:
         super().__init__(site)
@@ -408,6 +417,7 @@ class Obj(Box, Value):
         self.open = open_
         self.loops: frozenset[Any] = NO_LOOPS
         self.frame: Any = None
+        self.moment = Moment()
 
     @property
     def project_class(self) -> ClassV | None:
@@ -546,6 +556,7 @@ def _merge(a: Value, b: Value, depth: int) -> Value | None:
                 o = Obj(a.cls, a.site, a.open or b.open)
                 o.loops = a.loops | b.loops
                 o.frame = a.frame
+                o.moment = a.moment
                 return o
 
             return _merge_boxes(a, b, depth, make)

@@ -1,0 +1,60 @@
+"""What outlives the code that made it: returned, stored, or handed to code that cannot be seen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from jitlint.semantics.state import Box
+from jitlint.semantics.values import Bound, ClassV, Env, Func, Jitted, ModuleV, Partial, Tup, Union, Value, Wrapped
+
+if TYPE_CHECKING:
+    from jitlint.semantics.interp import Interpreter
+
+DEPTH = 4
+
+
+def keep(interp: Interpreter, value: Value, how: str, depth: int = 0) -> None:
+    """Mark the jitted callables in ``value`` as kept, and the frames whose variables its functions close over."""
+    if depth > DEPTH or interp.tracing or not interp.entries and not interp.frame.func:
+        return
+    match value:
+        case Jitted(entry=entry):
+            entry.kept = entry.kept or how
+        case Func():
+            if func_is_nested(value):
+                _keep_frames(interp, value)
+        case Bound(func=f, self=me):
+            keep(interp, f, how, depth + 1)
+            keep(interp, me, how, depth + 1)
+        case Partial():
+            for v in (value.func, *value.args, *value.kwargs.values()):
+                keep(interp, v, how, depth + 1)
+        case Wrapped(func=f):
+            keep(interp, f, how, depth + 1)
+        case Tup():
+            for v in value.items or ((value.elem,) if value.elem is not None else ()):
+                keep(interp, v, how, depth + 1)
+        case Union(members=ms):
+            for v in ms:
+                keep(interp, v, how, depth + 1)
+        case ClassV() | ModuleV():
+            return
+        case Box():
+            for v in list(value.slots.values()):
+                keep(interp, v, how, depth + 1)
+
+
+def func_is_nested(func: Func) -> bool:
+    """Is the function made in another function?"""
+    return func.frame is not None
+
+
+def _keep_frames(interp: Interpreter, func: Func) -> None:
+    scopes: set[int] = set()
+    env: Env | None = func.env
+    while env is not None:
+        scopes.add(id(env))
+        env = env.parent
+    for frame in interp.frames:
+        if frame.func is not None and id(frame.env) in scopes:
+            frame.kept = True

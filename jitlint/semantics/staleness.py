@@ -1,0 +1,200 @@
+"""Stale reads: what traced code read, and the program changed afterwards, where JAX does not look again.
+
+Runs after the program. Every entry remembers the first read of each outer slot under each signature it was traced
+with, and the interpreter remembers every write. A read is stale when the slot is written after it and before a later
+call with the same signature, which JAX answers from its cache. Functions that nobody in the project calls may run in
+any order, and again: a write in one of them makes a read possibly stale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import libcst as cst
+
+from jitlint.semantics.entry import Call, Entry
+from jitlint.semantics.events import Bucket, StaleRead
+from jitlint.semantics.state import Box, Read, Write
+from jitlint.semantics.values import (
+    NONE,
+    Bound,
+    ClassV,
+    Const,
+    DictV,
+    Env,
+    Func,
+    Host,
+    Jitted,
+    ListV,
+    Obj,
+    SetV,
+    Tup,
+    Value,
+    members,
+)
+
+if TYPE_CHECKING:
+    from jitlint.semantics.interp import Interpreter
+
+_SETUP = {"__init__", "__post_init__", "__new__", "__setstate__", "__set_name__", "setup", "__init_subclass__"}
+"""Methods that run once, before anything else."""
+DEPTH = 3
+"""How deep containers are followed."""
+
+
+def emit_stale_reads(interp: Interpreter) -> None:
+    """Record a :class:`StaleRead` for each read that is, or may be, stale."""
+    for group in _groups(interp):
+        calls = sorted((c for e in group for c in e.calls), key=lambda c: c.time)
+        for entry in group:
+            for read in list(entry.reads.values()):
+                found = _change(interp, entry, read, calls)
+                if found is not None:
+                    write, kind, certain = found
+                    _emit(interp, entry, read, write, kind, certain)
+
+
+def _groups(interp: Interpreter) -> list[list[Entry]]:
+    """Entries that share one cache: JAX keys it on the function and the options, not on what ``jit`` returned."""
+    groups: dict[Any, list[Entry]] = {}
+    held = (v for mod in interp.modules.values() for v in mod.env.slots.values())
+    alive = {id(v.entry) for v in held if isinstance(v, Jitted)}
+    for entry in interp.entries:
+        groups.setdefault(_cache_key(entry, alive), []).append(entry)
+    return list(groups.values())
+
+
+def _cache_key(entry: Entry, alive: set[int]) -> Any:
+    func = entry.func
+    options = (entry.static_nums, entry.static_names)
+    if isinstance(func, Bound) and (entry.kept or id(entry) in alive):
+        # two bound methods of one object share the cache as long as the first jitted one is alive
+        return (id(func.func), id(func.self), options)
+    return (id(func), options)
+
+
+def _change(interp: Interpreter, entry: Entry, read: Read, calls: list[Call]) -> tuple[Write, str, bool] | None:
+    """The write that makes a read stale, what kind of read it is, and whether that is certain."""
+    for box, key in _slots(entry, read):
+        writes = [w for w in interp.writes.get((id(box), key), ()) if not w.traced]
+        if not writes:
+            continue
+        kind = _kind(interp, entry, read, box)
+        for write in writes:
+            later = _called_after(write, read, calls)
+            if later is not None:
+                return write, kind, write.certain and _known(later, read)
+        late = _captured_late(entry, read, writes)
+        if late is not None:
+            return late, "loop", True
+        for write in writes:
+            if _any_time(entry, read, write):
+                return write, kind, False
+    return None
+
+
+def _slots(entry: Entry, read: Read) -> Iterator[tuple[Box, Any]]:
+    """The slots that a read depends on: its own, and those of the containers that it got."""
+    yield read.box, read.key
+    inner = {id(r.box) for r in entry.reads.values()}
+    yield from _content(read.value, inner, 0)
+
+
+def _content(value: Value, read_apart: set[int], depth: int) -> Iterator[tuple[Box, Any]]:
+    """The slots of a container, unless single items of it were read (those speak for themselves)."""
+    if depth > DEPTH:
+        return
+    if isinstance(value, Tup):
+        for v in value.items or ():
+            yield from _content(v, read_apart, depth + 1)
+    elif isinstance(value, ListV | DictV | SetV) and id(value) not in read_apart:
+        for key, v in list(value.slots.items()):
+            yield value, key
+            yield from _content(v, read_apart, depth + 1)
+
+
+def _called_after(write: Write, read: Read, calls: Iterable[Call]) -> Call | None:
+    """The first call that JAX answers from the trace of the read though the slot was written since."""
+    if write.time < read.time:
+        return None
+    for call in calls:
+        same = call.signature is None or read.signature is None or call.signature == read.signature
+        if call.time > write.time and same:
+            return call
+    return None
+
+
+def _known(call: Call, read: Read) -> bool:
+    return call.signature is not None and call.signature == read.signature
+
+
+def _captured_late(entry: Entry, read: Read, writes: list[Write]) -> Write | None:
+    """A write by a later turn of the loop in which the jitted function was made, before it was first traced."""
+    if not isinstance(read.box, Env):
+        return None
+    made_in = {id(loop.node) for loop in entry.loops}
+    for write in writes:
+        if entry.time < write.time < read.time and any(id(loop.node) in made_in for loop in write.loops):
+            return write
+    return None
+
+
+def _any_time(entry: Entry, read: Read, write: Write) -> bool:
+    """May the write happen after the trace, in a function that somebody outside of the project calls?"""
+    if write.root is None or write.function in _SETUP:
+        return False
+    if write.before == NONE or isinstance(write.value, Const | Host) and write.value.via == "shape":
+        return False
+    if entry.made_under is not None and not _outlives(entry):
+        return False
+    return not (entry.made_under is not None and entry.made_under is write.root)
+
+
+def _outlives(entry: Entry) -> bool:
+    """Is the jitted callable kept from one run of the function that made it to the next?"""
+    return entry.kept in ("attribute", "global")
+
+
+def _kind(interp: Interpreter, entry: Entry, read: Read, box: Box) -> str:
+    if isinstance(read.box, Obj | ClassV) and _spelled_self(read.node):
+        return "self"
+    if isinstance(read.box, Obj) and _is_static_argument(entry, read.box):
+        return "static"
+    if box is not read.box or isinstance(read.box, ListV | DictV | SetV):
+        return "container"
+    if isinstance(read.box, Obj | ClassV):
+        return "attribute"
+    return "closure" if isinstance(read.box, Env) and read.box.parent is not None else "global"
+
+
+def _spelled_self(node: cst.CSTNode) -> bool:
+    while isinstance(node, cst.Attribute | cst.Subscript):
+        node = node.value
+    return isinstance(node, cst.Name) and node.value == "self"
+
+
+def _is_static_argument(entry: Entry, box: Box) -> bool:
+    return any(box in members(call.bound.get(name, NONE)) for call in entry.calls for name in entry.statics)
+
+
+def _emit(interp: Interpreter, entry: Entry, read: Read, write: Write, kind: str, certain: bool) -> None:
+    event = StaleRead(
+        node=read.node,
+        unit=read.unit,
+        function=read.function,
+        time=read.time,
+        name=read.unit.code(read.node),
+        kind=kind,
+        entry=entry,
+        changed_at=write.node,
+        changed_unit=write.unit,
+        certain=certain,
+        changed_in=write.function,
+        helper=isinstance(read.value, Func | Jitted),
+    )
+    events = interp.events.setdefault((StaleRead, id(read.node), ""), Bucket()).events
+    if certain and events and not getattr(events[0], "certain", True):
+        events.insert(0, event)
+    else:
+        events.append(event)

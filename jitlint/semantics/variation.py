@@ -1,0 +1,290 @@
+"""What changes from one call of a jitted callable to the next, and how many programs JAX compiles for it.
+
+JAX finds a compiled program by the identity of the function and by the arguments: the values of the static ones, the
+structure, shapes, dtypes and weak types of the others, and how they are spelled. The engine records every call with
+its *moment* (the turns of the loops around it); here moments and arguments become a count, with a cause for each part
+that changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import libcst as cst
+
+from jitlint.semantics.entry import Entry
+from jitlint.semantics.events import ControlFlow
+from jitlint.semantics.moment import Moment
+from jitlint.semantics.values import Bound, ClassV, Func, Jitted, LibV, ListV, Obj, Partial, Tup, Value, Wrapped
+
+if TYPE_CHECKING:
+    from jitlint.semantics.interp import Interpreter, Loop
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Which function object it is: equal keys are one object, but for the loops in ``moment`` that stand for any turn."""
+
+    key: Hashable
+    moment: Moment
+    why: str = ""
+    """What makes it a new object: ``lambda``, ``local function``, ``partial``, ``bound method`` …"""
+
+
+def identity(func: Value, made: Moment, kept: bool = False, depth: int = 0) -> Identity | None:
+    """The identity of a callable as JAX's caches see it; None where it is not known.
+
+    ``made`` is the moment at which it is used: a bound method is a new object there, unless an earlier jitted one of
+    the same method is still alive (``kept``).
+    """
+    if depth > 8:
+        return None
+    match func:
+        case Func():
+            return Identity(("def", id(func.lazy), func.moment.key), func.moment, _kind(func))
+        case Partial():
+            return Identity(("partial", id(func.node), func.moment.key), func.moment, "partial")
+        case Wrapped(kind="checkpoint", func=inner):
+            return identity(inner, made, kept, depth + 1)
+        case Wrapped():
+            return Identity(("wrapped", func.kind, id(func.node), func.moment.key), func.moment, f"`{func.kind}` result")
+        case Bound(func=inner, self=me):
+            if isinstance(inner, Func) and inner.flavour == "static":
+                return identity(inner, made, kept, depth + 1)
+            if kept:
+                owner = identity(me, made, kept, depth + 1) if isinstance(me, Obj | ClassV) else None
+                method = identity(inner, made, kept, depth + 1)
+                if owner is None or method is None:
+                    return None
+                return Identity(("bound", owner.key, method.key), owner.moment, "bound method")
+            return Identity(("bound", id(inner), made.key), made, "bound method")
+        case Obj():
+            if not _hashed_by_identity(func):
+                return None
+            return Identity(("object", id(func.site), func.moment.key), func.moment, f"`{func.cls.name}` instance")
+        case ClassV():
+            return Identity(("class", id(func.node)), Moment())
+        case Jitted(entry=entry):
+            return Identity(("jit", id(entry.node), entry.moment.key), entry.moment, "jitted function")
+        case LibV(name=name):
+            return Identity(("library", name), Moment())
+    return None
+
+
+def _kind(func: Func) -> str:
+    return "lambda" if isinstance(func.lazy, cst.Lambda) else "local function"
+
+
+def _hashed_by_identity(obj: Obj) -> bool:
+    cls = obj.project_class
+    if cls is None:
+        return True
+    facts = cls.facts
+    if facts.namedtuple or facts.enum or facts.dataclass and facts.eq:
+        return False
+    return not any("__eq__" in c.slots or "__hash__" in c.slots for c in cls.mro() if isinstance(c, ClassV))
+
+
+# ------------------------------------------------------------------------------------------------ counting
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many: ``number`` (None: as many as turns or calls that are not known), exact or at most, and over what."""
+
+    number: int | None = 1
+    exact: bool = True
+    loop: Loop | None = None
+    """The loop over whose turns it grows."""
+    calls: bool = False
+    """It grows with every call of the function around it."""
+
+    @property
+    def many(self) -> bool:
+        return self.number is None or self.number > 1
+
+    @property
+    def text(self) -> str:
+        """``exactly 5``, ``at most 8``, ``one per iteration``, ``one per call``."""
+        if self.number is not None:
+            return f"{'exactly' if self.exact else 'at most'} {self.number}"
+        return "one per call" if self.calls else "one per iteration"
+
+
+@dataclass(slots=True)
+class _Repeats:
+    """Over which loops and call chains a set of moments repeats."""
+
+    number: int | None
+    exact: bool
+    loops: list[Loop]
+    chains: bool
+
+
+def repeats(moments: Iterable[tuple[Hashable, Moment]]) -> _Repeats:
+    """How many distinct objects the keyed moments stand for, and the loops whose turns tell them apart."""
+    groups: dict[Hashable, list[Moment]] = {}
+    for key, m in moments:
+        groups.setdefault(key, []).append(m)
+    total: int | None = 0
+    exact = True
+    loops: dict[int, Loop] = {}
+    turns: dict[int, set[int]] = {}
+    chains: set[tuple[int, ...]] = set()
+    for group in groups.values():
+        factor: int | None = 1
+        seen: dict[int, tuple[Loop, dict[int, bool]]] = {}
+        for m in group:
+            chains.add(m.chain)
+            for t in m.turns:
+                if t.turn is not None:
+                    turns.setdefault(id(t.loop.node), set()).add(t.turn)
+                    loops.setdefault(id(t.loop.node), t.loop)
+                else:
+                    _, passes = seen.setdefault(id(t.loop.node), (t.loop, {}))
+                    passes[t.passes] = passes.get(t.passes, False) or m.certain
+        for key, (loop, passes) in seen.items():
+            if not again(passes):
+                continue
+            exact = exact and any(certain for p, certain in passes.items() if p >= 1)
+            loops[key] = loop
+            turns.setdefault(key, set()).update((-1, -2))
+            factor = None if factor is None or loop.trip is None else factor * loop.trip
+        exact = exact and any(m.certain for m in group)
+        total = None if total is None or factor is None else total + factor
+    varying = [loop for key, loop in loops.items() if len(turns[key]) > 1]
+    return _Repeats(total, exact, varying, len(chains) > 1 and not varying)
+
+
+def again(passes: dict[int, bool]) -> bool:
+    """Does what was seen in these passes of a loop happen in more than its first turn?
+
+    Passes 0 and 1 see the first two turns as they are. What happens in later passes only, and not for certain, is
+    what a memo prevents.
+    """
+    return 1 in passes or any(certain for p, certain in passes.items() if p > 1)
+
+
+# ------------------------------------------------------------------------------------------------ functions made anew
+
+
+@dataclass(frozen=True, slots=True)
+class Remade:
+    """A jitted callable, or the body of a control-flow call, that is a new function each time."""
+
+    why: str
+    count: Count
+    loop: Loop | None
+    """The loop it is made in, in the same function."""
+    outer: Loop | None
+    """The loop that calls the function it is made in."""
+    entry: Entry | None = None
+    root: str = ""
+    """The function that nobody in the project calls, whose every call makes it anew."""
+
+
+def remade_site(interp: Interpreter, node: cst.CSTNode) -> Remade | None:
+    """How often the jit site at ``node`` makes, calls and throws away a new function; None where it does not."""
+    entries = [e for e in interp.entries if e.node is node and not e.traced and _used(e)]
+    keyed: list[tuple[Hashable, Moment]] = []
+    why = ""
+    for e in entries:
+        found = identity(e.func, e.moment, kept=bool(e.kept))
+        if found is None or _memoised(e):
+            continue
+        keyed.append((found.key, found.moment))
+        why = found.why
+    if not keyed:
+        return None
+    entry = entries[-1]
+    over = repeats(keyed)
+    if over.number is not None and over.number < 2:
+        root = _root(entry) if entry.form == "call" and _throwaway(entry) and why else None
+        return Remade(why, Count(None, calls=True), None, None, entry, root) if root is not None else None
+    lexical = next((x for x in over.loops if x.frame is entry.frame), None)
+    outer = next((x for x in over.loops if x.frame is not entry.frame), None)
+    if lexical is None and (outer is None and not over.chains or not _discarded(entry, outer)):
+        return None
+    if lexical is not None and not any(_called_within(e, lexical) for e in entries):
+        return None
+    count = Count(over.number, over.exact, lexical or outer)
+    return Remade(why, count, lexical, None if lexical is not None else outer, entry)
+
+
+def _used(entry: Entry) -> bool:
+    return any(not c.traced for c in entry.calls)
+
+
+def _memoised(entry: Entry) -> bool:
+    """Stored on a branch that may not be taken again: a cache filled by hand."""
+    return not entry.moment.certain and entry.kept in ("attribute", "item", "global")
+
+
+def _called_within(entry: Entry, loop: Loop) -> bool:
+    """Is it called in the turn of the loop in which it was made?"""
+    return any(any(t.loop.node is loop.node for t in c.moment.turns) for c in entry.calls)
+
+
+def _discarded(entry: Entry, outer: Loop | None) -> bool:
+    """Is it gone when the function that made it has returned, or at the end of the loop's turn?"""
+    if entry.kept in ("attribute", "item", "global"):
+        return False
+    if not entry.kept and not entry.frame.kept:
+        return any(c.inside for c in entry.calls)
+    return outer is not None and _called_within(entry, outer)
+
+
+def _root(entry: Entry) -> str | None:
+    """The name of the function around it that nobody calls, where more than one call of it must be expected."""
+    frame = entry.frame
+    while frame.caller is not None and not frame.caller.root:
+        frame = frame.caller
+    if frame.func is None or frame.caller is None or entry.moment.turns:
+        return None
+    name = frame.func.name
+    path = frame.func.unit.module.path
+    if _once(name) or path.name.startswith("test") or path.stem.endswith("test") or "tests" in path.parts:
+        return None
+    return str(frame.func.qualname)
+
+
+def _once(name: str) -> bool:
+    """Names of functions that a process calls once, and of tests."""
+    return name.lstrip("_").startswith(("test", "main", "bench", "setUp", "init", "setup", "train", "fit", "run"))
+
+
+def _throwaway(entry: Entry) -> bool:
+    """``jax.jit(f)(x)``: nothing holds the jitted callable."""
+    return any(isinstance(c.node, cst.Call) and c.node.func is entry.node for c in entry.calls)
+
+
+def remade_body(events: Iterable[ControlFlow]) -> Remade | None:
+    """How often an un-jitted control-flow call gets a new function; None where it is the same one, or called once."""
+    keyed: list[tuple[Hashable, Moment]] = []
+    why = ""
+    for e in events:
+        if e.kind == "map":
+            keyed.append((("map", e.moment.key), e.moment))
+            why = "`lax.map`"
+            continue
+        for body in e.bodies:
+            found = identity(body, e.moment)
+            if found is None or not found.moment.key[:-1] and not found.moment.chain:
+                continue
+            keyed.append((found.key, found.moment))
+            why = found.why
+            break
+    if not keyed:
+        return None
+    over = repeats(keyed)
+    if over.number is not None and over.number < 2:
+        return None
+    return Remade(why, Count(over.number, over.exact, over.loops[0] if over.loops else None), None, None)
+
+
+def bodies_of(value: Value) -> list[Any]:
+    """The functions in an argument that holds one, or a list of branches."""
+    content = value.content if isinstance(value, ListV) else value
+    return list(content.items or ()) if isinstance(content, Tup) else [content]
