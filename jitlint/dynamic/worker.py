@@ -43,6 +43,19 @@ from typing import Any
 PROTOCOL = 1
 TEXT_LIMIT = 400
 LARGE = 10**6
+# Audit events that change files: which of their arguments are paths, each with the one that is its folder's descriptor.
+CHANGES: dict[str, tuple[tuple[int, int | None], ...]] = {
+    "os.chmod": ((0, 2),),
+    "os.link": ((1, 3),),
+    "os.mkdir": ((0, 2),),
+    "os.remove": ((0, 1),),
+    "os.rename": ((0, 2), (1, 3)),
+    "os.rmdir": ((0, 1),),
+    "os.symlink": ((1, 2),),
+    "os.truncate": ((0, None),),
+    "shutil.rmtree": ((0, 1),),
+    "sqlite3.connect": ((0, None),),
+}
 SAFE_WRITES = ("/dev/", "/proc/self/")
 
 
@@ -122,10 +135,14 @@ def guard(request: dict[str, Any]) -> None:
     os.chdir(scratch)
     limit_resources(request)
 
-    def allowed(path: Any) -> bool:
+    def allowed(path: Any, folder: Any = -1) -> bool:
+        """Whether a file may be changed; ``folder`` is the descriptor that its path is relative to, if it has one."""
         if isinstance(path, int):
             return True
-        text = os.path.realpath(os.fsdecode(path))
+        text = os.fsdecode(path)
+        if isinstance(folder, int) and folder >= 0:
+            text = os.path.join(os.path.realpath(f"/proc/self/fd/{folder}"), text)
+        text = os.path.realpath(text)
         return text == os.devnull or text.startswith((scratch + os.sep, *SAFE_WRITES)) or text == scratch
 
     def refuse(what: str) -> None:
@@ -139,12 +156,10 @@ def guard(request: dict[str, Any]) -> None:
             )
             if writes and path is not None and not allowed(path):
                 refuse(f"to write {os.fsdecode(path)}")
-        elif event in ("os.mkdir", "os.remove", "os.rmdir", "os.truncate", "os.chmod"):
-            if not allowed(args[0]):
-                refuse(f"{event}({args[0]!r})")
-        elif event in ("os.rename", "os.link", "os.symlink"):
-            if not allowed(args[1]) or (event == "os.rename" and not allowed(args[0])):
-                refuse(f"{event}({args[0]!r}, {args[1]!r})")
+        elif event in CHANGES:
+            for path, folder in CHANGES[event]:
+                if not allowed(args[path], args[folder] if folder is not None and folder < len(args) else -1):
+                    refuse(f"{event} of {args[path]!r}")
         elif event in ("os.fork", "os.forkpty"):
             refuse("to fork")
         elif event in ("os.exec", "os.kill", "os.killpg"):
