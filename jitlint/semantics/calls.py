@@ -50,6 +50,8 @@ if TYPE_CHECKING:
 
 MAX_CALL_DEPTH = 40
 MAX_MEMO_LEAVES = 64
+STEPS_PER_FUNCTION = 12_000
+"""What one function may cost in one root, all its calls together; beyond, its result is unknown."""
 
 
 @dataclass(slots=True)
@@ -437,6 +439,8 @@ def call_function(interp: Interpreter, func: Func, args: Args, node: cst.CSTNode
         return UNKNOWN
     key = id(func.lazy)
     interp.called[key] = interp.called.get(key, 0) + 1
+    if interp.spent.get(key, 0) > STEPS_PER_FUNCTION:
+        return UNKNOWN
     params = parameters(func.node)
     binding = bind(params, args)
     env = Env(func.env, func.name)
@@ -447,6 +451,16 @@ def call_function(interp: Interpreter, func: Func, args: Args, node: cst.CSTNode
     memo_key = _memo_key(interp, func, env)
     if memo_key is not None and memo_key in interp.memo:
         return interp.memo[memo_key]
+    steps = interp.steps
+    try:
+        return _run_memoised(interp, func, env, node, args, memo_key)
+    finally:
+        interp.spent[key] = interp.spent.get(key, 0) + interp.steps - steps
+
+
+def _run_memoised(
+    interp: Interpreter, func: Func, env: Env, node: cst.CSTNode | None, args: Args, memo_key: Any | None
+) -> Value:
     if memo_key is None:
         return run_body(interp, func, env, node, args.pos[0] if args.pos else None)
     mark, activity, birth = interp.trail.mark(), interp.activity, Box.clock

@@ -63,7 +63,7 @@ MAX_LOOP_PASSES = 4
 UNROLL = 8
 """Loops of known length up to this are run turn by turn, so that what each turn sees is exact."""
 MAX_NESTED_TURNS = 64
-STEPS_PER_ROOT = 60_000
+STEPS_PER_ROOT = 40_000
 MAX_WRITES = 16
 """Writes of one slot that are remembered: the first ones and the last."""
 
@@ -171,6 +171,8 @@ class Interpreter:
         """Boxes named in ``writes`` are kept alive, so that their ids stay theirs."""
         self.called: dict[int, int] = {}
         self.memo: dict[Any, Value] = {}
+        self.spent: dict[int, int] = {}
+        """Steps spent in each function since the root began."""
         self.activity = 0
         """How many events were recorded."""
         self.epoch = 0
@@ -255,6 +257,11 @@ class Interpreter:
         """A step of a trace path at ``node`` in the running unit."""
         return Origin(what, node, self.unit, before)
 
+    def new_root(self) -> None:
+        """Begin counting anew: a top-level statement, or a function that is run on its own."""
+        self.budget = self.steps + STEPS_PER_ROOT
+        self.spent = {}
+
     # ---------------------------------------------------------------- writes
 
     def write(self, box: Box, key: Any, value: Value, node: cst.CSTNode | None = None) -> None:
@@ -333,7 +340,7 @@ class Interpreter:
                 self.frames.append(first)
                 first.mark = mark
             first.unit = unit
-            self.budget = self.steps + STEPS_PER_ROOT
+            self.new_root()
             if statement.kind == "def" and not statement.text.startswith("@"):
                 self._lazy_def(statement.binds, unit, mod)
                 continue

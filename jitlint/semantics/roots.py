@@ -73,9 +73,9 @@ def run_root(interp: Interpreter, func: Func) -> None:
     module = calls._module_of(interp, func)
     if module.state != "done":
         return
-    from jitlint.semantics.interp import STEPS_PER_ROOT, Frame
+    from jitlint.semantics.interp import Frame
 
-    interp.budget = interp.steps + STEPS_PER_ROOT
+    interp.new_root()
     frame = Frame(module.env, func.unit, module, "", root=True)
     interp.frames.append(frame)
     interp.root = func.lazy
@@ -142,13 +142,13 @@ def host_argument(interp: Interpreter, func: Func, p: Param) -> Value:
 def probe(interp: Interpreter, entry: Entry) -> None:
     """Run a jitted function that nothing calls, with traced arguments made up from its signature; what it finds is
     only possible, since nobody says what is passed."""
-    from jitlint.semantics.interp import STEPS_PER_ROOT, Frame
+    from jitlint.semantics.interp import Frame
 
     if entry.params is None or entry.target is None or entry.opaque:
         return
     target = entry.target
     module = calls._module_of(interp, target)
-    interp.budget = interp.steps + STEPS_PER_ROOT
+    interp.new_root()
     entry.probed = True
     frame = Frame(module.env, entry.unit, module, "")
     interp.frames.append(frame)
@@ -175,6 +175,8 @@ def _probe_argument(interp: Interpreter, entry: Entry, p: Param, origin: Origin,
     assert target is not None
     annotated = calls.from_annotation(interp, p.annotation) if p.annotation is not None else None
     if p.name in entry.statics:
+        if index == 0 and target.owner is not None and target.flavour != "static" and p.name == "self":
+            return self_value(interp, target.owner)
         return annotated if annotated is not None else (_kind_of(p.default) if p.default is not None else UNKNOWN)
     if index == 0 and target.owner is not None and p.name in ("self", "cls"):
         me = self_value(interp, target.owner)
