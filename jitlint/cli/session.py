@@ -189,7 +189,9 @@ class Session:
         if analysis.internal_errors:
             return EXIT_ERROR
         path, count = self.known.write(analysis)
-        self.say(f"Wrote {count} known finding{'s' if count != 1 else ''} to {path}; check with `--baseline {path}`.")
+        self.say(f"Wrote {count} known finding{'s' if count != 1 else ''} to {path}.")
+        if self.config.baseline is None:
+            self.say(f'Check with `--baseline {path}`, or set `baseline = "{path}"` in the configuration.')
         return EXIT_CLEAN
 
     def report(self, analysis: Analysis, fixed: int = 0) -> Analysis:
