@@ -312,12 +312,10 @@ def _getattr(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
 
 def _setattr(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
     if len(args.pos) >= 3 and isinstance(args.pos[1], Const) and isinstance(args.pos[1].value, str):
-        target = cst.Attribute(cst.Name("object"), cst.Name(args.pos[1].value))
         for o in members(args.pos[0]):
             if isinstance(o, Obj | ClassV):
                 operators.outer_write(interp, o, args.pos[1].value, args.pos[2], node, "attribute", args.pos[1].value)
                 interp.write(o, args.pos[1].value, args.pos[2], node)
-        del target
     return NONE
 
 

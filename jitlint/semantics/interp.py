@@ -272,7 +272,7 @@ class Interpreter:
 
     def _log_write(self, box: Box, key: Any, value: Value, node: cst.CSTNode) -> None:
         before = box.slots.get(key)
-        if before is value or isinstance(value, Const) and before == value:
+        if isinstance(value, Const) and before == value or before is value and isinstance(value, Box | Func | LibV):
             return
         log = self.writes.setdefault((id(box), key), [])
         if not log:
