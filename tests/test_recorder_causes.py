@@ -91,10 +91,10 @@ def test_traced_where_it_was_static() -> None:
 
 def test_a_changed_option_is_named_and_an_unknown_one_is_not() -> None:
     old = signature(array("x"))
-    assert differences(old, dataclasses.replace(old, context=(("jax_enable_x64", "True"),))) == [
+    assert differences(old, old._replace(context=(("jax_enable_x64", "True"),))) == [
         Cause("context", "jax_enable_x64", "False", "True")
     ]
-    assert kinds(differences(old, dataclasses.replace(old, context_token=2))) == ["context"]
+    assert kinds(differences(old, old._replace(context_token=2))) == ["context"]
 
 
 def test_the_nearest_earlier_signature_explains() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from jitlint.recorder.budget import plural, shown
 from jitlint.recorder.join import Joined, Verdict
 from jitlint.recorder.record import Function, Record, Trace
+from jitlint.recorder.runtime.causes import Cause
 
 
 def seconds_text(seconds: float) -> str:
@@ -127,9 +128,9 @@ def as_json(record: Record, joined: Joined | None) -> dict[str, Any]:
     """The whole report as plain data."""
     data: dict[str, Any] = {
         "folder": str(record.folder),
-        "processes": [dataclasses.asdict(process) for process in record.processes],
+        "processes": _plain(record.processes),
         "functions": [_function_json(function) for function in record.functions],
-        "eager": [dataclasses.asdict(compile_) for compile_ in record.eager],
+        "eager": _plain(record.eager),
         "seconds": record.seconds,
         "faults": record.faults,
     }
@@ -151,9 +152,20 @@ def as_json(record: Record, joined: Joined | None) -> dict[str, Any]:
 
 def _function_json(function: Function) -> dict[str, Any]:
     return {
-        **dataclasses.asdict(function),
+        **_plain(function),
         "seconds": function.seconds,
         "lost_seconds": function.lost_seconds,
         "traces_per_process": function.traces_per_process,
         "reasons": [{"reason": reason, "count": count} for reason, count in function.reasons],
     }
+
+
+def _plain(value: Any) -> Any:
+    """Records of any kind as what JSON has."""
+    if dataclasses.is_dataclass(value):
+        return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, Cause):
+        return value.as_json()
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return value

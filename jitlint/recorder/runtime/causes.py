@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from .signature import Leaf, Signature, without_addresses
 
@@ -26,8 +26,7 @@ KINDS = (
 """Every kind of cause; ``unseen`` is a compile of a function that was jitted before the recorder could see it."""
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Cause:
+class Cause(NamedTuple):
     """One reason: its kind, the argument it concerns, and what it was before and is now."""
 
     kind: str
@@ -38,7 +37,7 @@ class Cause:
 
     def as_json(self) -> dict[str, str]:
         """The cause for the record, without what is not set."""
-        return {k: v for k, v in dataclasses.asdict(self).items() if v}
+        return {k: v for k, v in self._asdict().items() if v}
 
     @property
     def title(self) -> str:

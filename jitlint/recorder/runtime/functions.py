@@ -5,8 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Hashable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from .stack import origin
 
@@ -22,8 +21,7 @@ _WRAPPER_NAMES = {
 """What the functions inside jax that make up transformed functions are the result of."""
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(NamedTuple):
     """Where and as what a function is defined; two function objects of one ``def`` have equal ``key``."""
 
     name: str

@@ -9,9 +9,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
 from types import FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 from .causes import Cause, explain
 from .functions import Definition, definition
@@ -29,21 +28,7 @@ class RetraceError(RuntimeError):
     """Something was traced or compiled where the program said that nothing must be any more."""
 
 
-@dataclass(slots=True)
-class Function:
-    """One function object that was given to ``jax.jit``."""
-
-    serial: int
-    definition: Definition
-    signature: inspect.Signature | None
-    made: dict[str, object] | None
-    transform: str
-    unpack: Callable[[Any, tuple[Any, ...], dict[str, Any]], Unpacked | None] | None = None
-    """For libraries that hand jax a function of their own: finds the user's function and arguments in a call."""
-
-
-@dataclass(frozen=True, slots=True)
-class Unpacked:
+class Unpacked(NamedTuple):
     """The user's function and its arguments, found in the call of a library's function."""
 
     fun: Any
@@ -51,26 +36,70 @@ class Unpacked:
     kwargs: dict[str, Any]
 
 
-@dataclass(slots=True)
+class Function:
+    """One function object that was given to ``jax.jit``."""
+
+    __slots__ = ("definition", "made", "serial", "signature", "transform", "unpack")
+
+    def __init__(
+        self,
+        serial: int,
+        definition: Definition,
+        signature: inspect.Signature | None,
+        made: dict[str, object] | None,
+        transform: str,
+    ) -> None:
+        self.serial = serial
+        self.definition = definition
+        self.signature = signature
+        self.made = made
+        self.transform = transform
+        self.unpack: Callable[[Any, tuple[Any, ...], dict[str, Any]], Unpacked | None] | None = None
+        """For libraries that hand jax a function of their own: finds the user's function and arguments in a call."""
+
+
 class _Group:
     """All function objects of one definition, jitted in the same way."""
 
-    serials: list[int] = field(default_factory=list)
-    signatures: dict[int, list[Signature]] = field(default_factory=dict)
+    __slots__ = ("signatures",)
+
+    def __init__(self) -> None:
+        self.signatures: dict[int, list[Signature]] = {}
 
 
-@dataclass(slots=True)
 class _Running:
     """A trace that has begun."""
 
-    id: int
-    event: Event
-    function: Function
-    key: Hashable
+    __slots__ = ("event", "function", "inner", "key", "serial", "signature", "started")
+
+    def __init__(
+        self, event: Event, function: Function, key: Hashable, serial: int, signature: Signature, started: float
+    ) -> None:
+        self.event = event
+        self.function = function
+        self.key = key
+        self.serial = serial
+        self.signature = signature
+        self.started = started
+        self.inner = 0.0
+        """Seconds spent in the traces inside of this one."""
+
+
+class _Finished(NamedTuple):
+    """The outermost trace that ended last in a thread: what is compiled next is most likely it."""
+
+    trace: int
     serial: int
-    signature: Signature | None
-    started: float
-    inner: float = 0.0
+    name: str
+
+
+class Guard:
+    """What :func:`jitlint.no_retrace` asks for while it is entered."""
+
+    __slots__ = ("eager",)
+
+    def __init__(self, eager: bool) -> None:
+        self.eager = eager
 
 
 class _PerThread(threading.local):
@@ -78,22 +107,6 @@ class _PerThread(threading.local):
         self.running: list[_Running] = []
         self.finished: _Finished | None = None
         self.forbidden: list[Guard] = []
-
-
-@dataclass(slots=True)
-class _Finished:
-    """The outermost trace that ended last in this thread: what is compiled next is most likely it."""
-
-    trace: int
-    serial: int
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Guard:
-    """What :func:`jitlint.no_retrace` asks for while it is entered."""
-
-    eager: bool
 
 
 class Recorder:
@@ -160,22 +173,20 @@ class Recorder:
             "transform": function.transform,
             "made": function.made,
             "call": place(user_frame(sys._getframe(1))),
-            "parent": here.running[-1].id if here.running else None,
+            "parent": here.running[-1].event["id"] if here.running else None,
             "thread": threading.get_ident(),
             "rank": _rank(),
             "start": time.time(),
             "signature": signature.as_json(),
             "causes": [cause.as_json() for cause in causes],
         }
-        return _Running(event["id"], event, function, key, serial, signature, started)
+        return _Running(event, function, key, serial, signature, started)
 
     def _causes(self, group: _Group, serial: int, signature: Signature, function: Function) -> list[Cause]:
         known = group.signatures.get(serial)
         if known:
             return explain(known, signature) or [Cause("evicted", note="the same signature was traced before")]
-        if serial not in group.serials:
-            group.serials.append(serial)
-        if any(group.signatures.get(other) for other in group.serials):
+        if group.signatures:
             made: dict[str, Any] = function.made or {}
             where = f"made at {os.path.basename(made['file'])}:{made['row']}" if made else ""
             return [Cause("new_function_object", note=where)]
@@ -204,10 +215,9 @@ class Recorder:
         else:
             with self._lock:
                 known = self._groups[running.key].signatures.setdefault(running.serial, [])
-                if running.signature is not None:
-                    known.append(running.signature)
-                    del known[:-_MAX_SIGNATURES]
-            finished = _Finished(running.id, running.function.serial, event["name"])
+                known.append(running.signature)
+                del known[:-_MAX_SIGNATURES]
+            finished = _Finished(running.event["id"], running.function.serial, event["name"])
             self._last_traces[event["name"]] = self._last_traces[running.function.serial] = finished
             if not here.running:
                 here.finished = finished

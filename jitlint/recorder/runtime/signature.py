@@ -10,7 +10,7 @@ import enum
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from .identity import Serials
 
@@ -36,8 +36,7 @@ CONTEXT_OPTIONS = (
 """Options of ``jax.config`` that are part of the cache key and that users do change."""
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Leaf:
+class Leaf(NamedTuple):
     """One traced array or one static value, and where in the arguments it is.
 
     Of an array: ``dtype``, ``shape``, ``weak`` and ``sharding`` (where it is part of its type). Of a static value:
@@ -48,7 +47,7 @@ class Leaf:
     path: str
     traced: bool
     dtype: str = ""
-    shape: tuple[object, ...] = ()
+    shape: tuple[int | str, ...] = ()
     weak: bool = False
     sharding: str = ""
     text: str = ""
@@ -77,8 +76,7 @@ class Leaf:
         return data
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(NamedTuple):
     """One cache key: the leaves, the tree and the spelling of each argument, and the tracing context."""
 
     leaves: tuple[Leaf, ...]
