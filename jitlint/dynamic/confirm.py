@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from jitlint.dynamic.judge import CONCRETIZATION, RAISES, STALE, Case, Evidence, Judgement, Verdict, judge
+from jitlint.dynamic.judge import RAISES, STALE, Case, Evidence, Judgement, Verdict, asks_for_a_value, judge
 from jitlint.dynamic.plan import CallSite, Plan, plan_target
 from jitlint.dynamic.protocol import ModuleRun, Place, Raised
 from jitlint.dynamic.run import DEFAULT_LIMITS, Limits, ModuleRequest, Watch, run_modules
@@ -321,15 +321,16 @@ class Trial:
 
 
 def counts(raised: Raised, evidence: Evidence) -> bool:
-    """Whether an error is the program's own: it escaped, JAX raised it, and no guess of ours brought it about."""
+    """Whether an error is the program's own: nobody caught it, JAX raised it, and no guess of ours brought it about."""
     if not raised.escaped or not raised.error.by_jax:
         return False
-    if raised.error.ancestry & (CONCRETIZATION | {"UnexpectedTracerError"}):
+    source = (raised.job or "").partition(":")[2]
+    if source.startswith("probe"):
+        return False
+    if source.startswith(("signature", "call")) or asks_for_a_value(raised.error):
         return True
-    if raised.job is not None:
-        return raised.job.partition(":")[2].startswith(("signature", "call"))
     first = [run.problems[0] for run in evidence.runs if run.problems]
-    return any(raised is problem for problem in first)
+    return "UnexpectedTracerError" in raised.error.ancestry or any(raised is problem for problem in first)
 
 
 def plan_failure(plan: Plan, run: ModuleRun) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
-from jitlint.dynamic.protocol import Error, ModuleRun, Raised, Trace
+from jitlint.dynamic.protocol import Error, JobResult, ModuleRun, Raised, Trace
 from jitlint.findings import Finding
 
 CONCRETIZATION = frozenset(
@@ -132,7 +132,7 @@ class Evidence:
         for run in self.runs:
             for trace in run.traces:
                 group = _group(trace.job)
-                if group is None or self._groups.get(group, (False, None))[0]:
+                if group is None or self._groups.get(group) == CLEAN:
                     yield trace
 
     def sites(self, trace: Trace) -> set[tuple[str, int]]:
@@ -149,11 +149,8 @@ class Evidence:
 
     def _agreed(self, run: ModuleRun, raised: Raised) -> bool:
         group = _group(raised.job)
-        if group is None:
-            return True
-        clean, common = self._groups.get(group, (False, None))
         place = raised.error.place
-        return not clean and common is not None and place is not None and common == (raised.error.name, place.row)
+        return group is None or (place is not None and self._groups.get(group) == (place.path, place.row))
 
 
 def _group(job: str | None) -> str | None:
@@ -161,26 +158,36 @@ def _group(job: str | None) -> str | None:
     return job.partition(":probe:")[0] if job and ":probe:" in job else None
 
 
-def probe_groups(runs: Sequence[ModuleRun]) -> dict[str, tuple[bool, tuple[str, int] | None]]:
-    """For each probed function: whether all guesses traced cleanly, and the error (class, row) that all gave."""
-    outcomes: dict[str, list[tuple[str, int] | None]] = {}
+CLEAN = ("", 0)
+
+
+def probe_groups(runs: Sequence[ModuleRun]) -> dict[str, tuple[str, int] | None]:
+    """For each probed function, what all guesses agree on: that it traces (``CLEAN``), or the place where JAX asks for
+    a concrete value. None if they differ, or fail in a way that the guess itself may have brought about."""
+    outcomes: dict[str, list[JobResult]] = {}
     for run in runs:
         for result in run.jobs.values():
-            group = _group(result.id)
-            if group is None:
-                continue
-            place = result.error.place if result.error else None
-            if result.outcome == "ok":
-                outcomes.setdefault(group, []).append(("ok", 0))
-            else:
-                outcomes.setdefault(group, []).append(
-                    (result.error.name, place.row) if result.error and place else None
-                )
-    found: dict[str, tuple[bool, tuple[str, int] | None]] = {}
-    for group, seen in outcomes.items():
-        same = seen[0] if all(outcome == seen[0] for outcome in seen) else None
-        found[group] = (same == ("ok", 0), None if same == ("ok", 0) else same)
-    return found
+            if group := _group(result.id):
+                outcomes.setdefault(group, []).append(result)
+    return {group: _common(results) for group, results in outcomes.items()}
+
+
+def _common(results: Sequence[JobResult]) -> tuple[str, int] | None:
+    if all(result.outcome == "ok" for result in results):
+        return CLEAN
+    errors = [result.error for result in results if result.error is not None and result.error.place is not None]
+    places = {(e.place.path, e.place.row) for e in errors if e.place is not None}
+    # The truth of an array of several elements is refused as a ValueError before JAX sees that it is traced.
+    wanted = sum(asks_for_a_value(error) or "NameError" in error.ancestry for error in errors)
+    plain = sum("ValueError" in error.ancestry for error in errors)
+    if len(errors) == len(results) and len(places) == 1 and wanted and wanted + plain >= len(errors):
+        return places.pop()
+    return None
+
+
+def asks_for_a_value(error: Error) -> bool:
+    """Whether JAX raised an error because a traced value stood where a concrete one is needed."""
+    return bool(error.ancestry & CONCRETIZATION) or (error.by_jax and "concrete" in error.message)
 
 
 def judge(case: Case, evidence: Evidence) -> Judgement:
@@ -202,7 +209,8 @@ def _raising(case: Case, evidence: Evidence) -> Judgement:
         if place is None or not case.at(place.path, place.row):
             continue
         if raised.error.ancestry & case.claimed:
-            return Judgement(Verdict.CONFIRMED, f"JAX raised {raised.error.name} here", raised.error)
+            tried = " with every kind of array that was tried" if _group(raised.job) else ""
+            return Judgement(Verdict.CONFIRMED, f"JAX raised {raised.error.name} here{tried}", raised.error)
         other = other or raised.error
     if case.finding.code == "JIT109" and (trace := _refused_result(case, evidence)):
         return Judgement(Verdict.CONFIRMED, f"JAX refused what {trace.name} returned")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from jitlint.dynamic.confirm import Options, Trial, counts, first_sentence, import_failure
-from jitlint.dynamic.judge import Evidence
+from jitlint.dynamic.judge import Evidence, asks_for_a_value
 from jitlint.dynamic.protocol import Error, ModuleRun
 from jitlint.dynamic.run import run_modules
 from jitlint.findings import Finding
@@ -57,8 +57,12 @@ def _fails(finding: Finding, paths: set[str], before: Mapping[str, ModuleRun], a
     function = finding.qualname.rpartition(".")[2]
     evidence = Evidence(list(after.values()), lambda path, row: "")
     for raised in evidence.errors():
-        if raised.escaped and counts(raised, evidence) and _concerns(raised.error, paths, function):
-            return f"with the fix, JAX raised {raised.error.name}: {first_sentence(raised.error.message)}"
+        error = raised.error
+        # A name that is missing is the fix's doing whatever the arguments are.
+        ours = counts(raised, evidence) or asks_for_a_value(error) or "NameError" in error.ancestry
+        if raised.escaped and ours and _concerns(error, paths, function):
+            who = "JAX" if error.by_jax else "Python"
+            return f"with the fix, {who} raised {error.name}: {first_sentence(error.message)}"
     for path in sorted(paths & set(after) & set(before)):
         worked = not before[path].failure and not import_failure(before[path])
         why = after[path].failure or import_failure(after[path])

@@ -30,15 +30,16 @@ MEGABYTE = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one module may use: seconds until it is killed, and megabytes of memory (address space)."""
+    """What one module may use: seconds until it is killed (fewer for its import), megabytes of address space."""
 
     seconds: float = 60.0
     megabytes: int = 32_768
+    import_seconds: float | None = None
 
     @property
-    def import_seconds(self) -> float:
+    def for_import(self) -> float:
         """The import gets half, so that there is time to trace what a training loop would otherwise keep waiting."""
-        return self.seconds / 2
+        return self.seconds / 2 if self.import_seconds is None else self.import_seconds
 
     @property
     def job_seconds(self) -> float:
@@ -152,7 +153,7 @@ def _encode(request: ModuleRequest, scratch: Path, limits: Limits) -> dict[str, 
         "sys_path": list(request.roots),
         "user_roots": list(request.roots),
         "scratch": str(scratch),
-        "import_seconds": limits.import_seconds,
+        "import_seconds": limits.for_import,
         "job_seconds": limits.job_seconds,
         "memory": limits.megabytes * MEGABYTE,
         "cpu_seconds": int(limits.seconds * (os.cpu_count() or 1)) + 1,
