@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -28,9 +29,9 @@ RUNTIME = SITE.parent / "runtime"
 
 
 @pytest.mark.parametrize("python", PYTHONS)
-@pytest.mark.parametrize("program", ["stress", "plain_train", "flax_train", "equinox_train"])
+@pytest.mark.parametrize("program", ["stress", "devices", "plain_train", "flax_train", "equinox_train"])
 def test_a_program_runs_as_without_the_recorder(program: str, python: str, tmp_path: Path) -> None:
-    if not program.startswith(("stress", "plain")):
+    if program in ("flax_train", "equinox_train"):
         pytest.importorskip(program.partition("_")[0])
         pytest.importorskip("optax")
     file = str(PROGRAMS / f"{program}.py")
@@ -115,6 +116,29 @@ def test_observer_effect_three_bound_methods_share_while_one_is_kept_and_not_lon
     labels = [trace.label for trace in record.traces]
     assert labels.count("M.shared") == 1
     assert labels.count("M.rebound") == 3
+
+
+def test_functions_that_are_jitted_and_dropped_do_not_pile_up(tmp_path: Path) -> None:
+    """Without the recorder a function goes with the last that refers to it, with all that it captured."""
+    ran, _ = record_program(
+        "import functools, gc, jax, weakref\n"
+        "gc.disable()\n"
+        "class Model:\n"
+        "    def __call__(self, x): return x\n"
+        "alive = []\n"
+        "def use(make):\n"
+        "    fun = make()\n"
+        "    alive.append(weakref.ref(fun))\n"
+        "    jax.jit(fun)\n"
+        "    return sum(reference() is not None for reference in alive)\n"
+        "makers = (lambda: lambda x: x), (lambda: functools.partial(abs)), Model\n"
+        "print([max(use(make) for _ in range(200)) <= 3 for make in makers])\n"
+        "kept = [lambda x, n=n: x + n for n in range(100)]\n"
+        "jitted = [jax.jit(fun) for fun in kept]\n"
+        "print(jitted[0].__wrapped__ is kept[0], len({id(fun) for fun in kept}))\n",
+        tmp_path,
+    )
+    assert ran.out == "[True, True, True]\nTrue 100\n"
 
 
 def test_what_was_jitted_is_a_plain_jitted_function(tmp_path: Path) -> None:
@@ -249,6 +273,18 @@ def test_a_record_folder_that_goes_away_does_not_stop_the_program(tmp_path: Path
     )
     ran = run_recorded(sys.executable, str(program), cwd=tmp_path, folder=tmp_path / "record")
     assert (ran.code, ran.out, ran.err) == (0, "1.0\n", "")
+
+
+@pytest.mark.parametrize("broken", ["startup.py", "bodies.py"])
+def test_a_fault_of_the_recorder_does_not_stop_the_program(broken: str, tmp_path: Path) -> None:
+    for folder in (SITE, RUNTIME):
+        shutil.copytree(folder, tmp_path / folder.name)
+    (tmp_path / "runtime" / broken).write_text("raise RuntimeError('a fault')\n")
+    program = "import jax; print(jax.jit(abs)(-1.0))"
+    more = {"PYTHONPATH": str(tmp_path / "site"), "JITLINT_TRACE_DIR": str(tmp_path)}
+    ran = run_plain(sys.executable, "-c", program, cwd=tmp_path, **more)
+    assert (ran.code, ran.out) == (0, "1.0\n")
+    assert ran.err == "jitlint: this process is not recorded: RuntimeError: a fault\n"
 
 
 def test_signals_reach_the_program_and_its_end_is_told_as_a_shell_does(tmp_path: Path) -> None:

@@ -27,6 +27,9 @@ from .recorder import Function, Recorder
 
 MEMO = "__jitlint_body__"
 _MAX_OBJECTS = 64
+_SWEEP = 64
+
+_Objects = dict[tuple[int, str], CallableBody]
 
 
 class Memo:
@@ -52,8 +55,9 @@ class Bodies:
     def __init__(self, recorder: Recorder, adapt: Callable[[Function, Any], None]) -> None:
         self._recorder = recorder
         self._adapt = adapt
-        self._objects: dict[tuple[int, str], CallableBody] = {}
+        self._objects: _Objects = {}
         self._live: list[weakref.ref[Any]] = []
+        self._calls = 0
         self._bound = itertools.count(-1, -1)
         self._functions: weakref.WeakKeyDictionary[Any, Function] = weakref.WeakKeyDictionary()
 
@@ -62,7 +66,7 @@ class Bodies:
         if not _can_stand_in(fun):
             return fun
         self._drop_unused()
-        if isinstance(fun, functools.partial) or (hasattr(fun, "__dict__") and _is_function_like(fun)):
+        if _is_partial(fun) or (hasattr(fun, "__dict__") and _is_function_like(fun)):
             return self._remembered(fun, transform)
         if inspect.ismethod(fun):
             return self._callable(fun, transform, next(self._bound))
@@ -72,7 +76,7 @@ class Bodies:
             body = self._callable(fun, transform, self._recorder.serials.of(fun))
             self._objects[key] = body
             while len(self._objects) > _MAX_OBJECTS:
-                del self._objects[next(iter(self._objects))]
+                self._objects.pop(next(iter(self._objects)), None)
         return body
 
     def function_of(self, body: Any) -> Function | None:
@@ -87,18 +91,19 @@ class Bodies:
         name = MEMO if transform == "jit" else f"{MEMO}{transform}"
         memo = fun.__dict__.get(name)
         if isinstance(memo, Memo) and memo.owner() is fun:
-            if not isinstance(fun, functools.partial):
+            if not _is_partial(fun):
                 _dress(memo.body, fun)
             return memo.body
         function = self._describe(fun, transform, self._recorder.serials.of(fun))
         body: Any
-        if isinstance(fun, functools.partial):
+        if _is_partial(fun):
+            # Its stand-in does not refer to it, so it goes when its owners let it go.
             body = self._partial(fun, function)
         else:
             body = _dress(make_body(fun, *self._reports(function)), fun)
             self._functions[body] = function
+            self._live.append(weakref.ref(fun))
         fun.__dict__[name] = Memo(fun, body)
-        self._live.append(weakref.ref(fun))
         return body
 
     def _partial(self, fun: functools.partial[Any], function: Function) -> functools.partial[Any]:
@@ -140,36 +145,73 @@ class Bodies:
 
     def _drop_unused(self) -> None:
         """Let go of functions that only their own stand-in keeps alive, as they would have gone without it."""
-        for key, body in list(self._objects.items()):
-            fun = body._fun
-            if sys.getrefcount(body) <= _REFERENCES_TO_BODY and sys.getrefcount(fun) <= _REFERENCES_TO_OBJECT:
-                del self._objects[key]
-            del fun, body
-        kept = []
-        for reference in self._live:
-            owner = reference()
-            if owner is None:
-                continue
-            memo = owner.__dict__.get(MEMO)
-            if (
-                isinstance(memo, Memo)
-                and sys.getrefcount(memo.body) <= _BARE
-                and sys.getrefcount(owner)
-                <= (_BARE if isinstance(owner, functools.partial) else _REFERENCES_TO_FUNCTION)
-            ):
-                del owner.__dict__[MEMO]
-            else:
-                kept.append(reference)
-            del owner, memo
-        self._live = kept
+        for key in list(self._objects):
+            if _held_only_by_table(self._objects, key):
+                self._objects.pop(key, None)
+        # The latest are the likeliest to be gone; all are looked at once in a while.
+        self._calls += 1
+        begin = 0 if self._calls % _SWEEP == 0 else max(0, len(self._live) - _SWEEP)
+        self._live[begin:] = [reference for reference in self._live[begin:] if not _forgotten(reference)]
 
 
-# Counted, not guessed, in ``tests/test_recorder_bodies.py``: the references that exist when nobody else has any.
-# A stand-in refers twice to what it stands for; the table, the loop and ``getrefcount`` itself are the others.
-_BARE = 2
-_REFERENCES_TO_BODY = 4
-_REFERENCES_TO_OBJECT = 4
-_REFERENCES_TO_FUNCTION = 4
+_References = tuple[int, int]
+
+
+def _references_to_function(reference: weakref.ref[Any]) -> _References | None:
+    """How many references there are to the stand-in of a function and to the function; None when it has gone."""
+    owner = reference()
+    memo = None if owner is None else owner.__dict__.get(MEMO)
+    return (sys.getrefcount(memo.body), sys.getrefcount(owner)) if isinstance(memo, Memo) else None
+
+
+def _references_to_object(objects: _Objects, key: tuple[int, str]) -> _References | None:
+    """As :func:`_references_to_function`, for an object with ``__call__``."""
+    body = objects.get(key)
+    return None if body is None else (sys.getrefcount(body), sys.getrefcount(body._fun))
+
+
+def _forgotten(reference: weakref.ref[Any]) -> bool:
+    """Whether a function has gone, or has been let go of just now."""
+    found = _references_to_function(reference)
+    if found is not None and (found[0] > _OWN_TO_FUNCTION[0] or found[1] > _OWN_TO_FUNCTION[1]):
+        return False
+    owner = reference()
+    if owner is not None:
+        owner.__dict__.pop(MEMO, None)
+    return True
+
+
+def _held_only_by_table(objects: _Objects, key: tuple[int, str]) -> bool:
+    found = _references_to_object(objects, key)
+    return found is not None and found[0] <= _OWN_TO_OBJECT[0] and found[1] <= _OWN_TO_OBJECT[1]
+
+
+def _never(*_: Any) -> None:
+    """A report that is never made."""
+
+
+def _own_references() -> tuple[_References, _References]:
+    """The references there are when nobody else has any, counted and not assumed: Python versions count differently."""
+
+    def sample() -> None:
+        pass
+
+    class Sample:
+        def __call__(self) -> None:
+            pass
+
+    reference = weakref.ref(sample)
+    sample.__dict__[MEMO] = Memo(sample, _dress(make_body(sample, _never, _never), sample))
+    del sample
+    to_function = _references_to_function(reference)
+    objects = {(0, ""): CallableBody(Sample(), _never, _never, None)}
+    to_object = _references_to_object(objects, (0, ""))
+    assert to_function is not None
+    assert to_object is not None
+    owner = reference()
+    if owner is not None:
+        del owner.__dict__[MEMO]
+    return to_function, to_object
 
 
 def _can_stand_in(fun: Any) -> bool:
@@ -179,6 +221,14 @@ def _can_stand_in(fun: Any) -> bool:
         return False
     # A jitted function: its own function has a stand-in already.
     return type(fun).__name__ != "PjitFunction"
+
+
+def _is_partial(fun: Any) -> bool:
+    """A partial as ``functools`` or jax makes it; a subclass of the user's may do more than call its function."""
+    kind = type(fun)
+    return kind is functools.partial or (
+        isinstance(fun, functools.partial) and kind.__module__.partition(".")[0] == "jax"
+    )
 
 
 def _is_function_like(fun: Any) -> bool:
@@ -195,3 +245,6 @@ def _dress(body: Any, fun: Any) -> Any:
     for name in [name for name in body.__dict__ if name.startswith(MEMO)]:
         del body.__dict__[name]
     return body
+
+
+_OWN_TO_FUNCTION, _OWN_TO_OBJECT = _own_references()

@@ -7,6 +7,7 @@ own with the names of the standard library's.
 from __future__ import annotations
 
 import os
+import sys
 
 from .waiting import when_imported
 
@@ -25,11 +26,15 @@ def start_from_environment() -> None:
 
 
 def _start(jax: ModuleType, folder: str) -> None:
-    from .instrument import instrument
-    from .recorder import recorder
-    from .sink import JsonLines
-    from .tracebacks import hide_own_frames
+    try:
+        from .instrument import instrument
+        from .recorder import recorder
+        from .sink import JsonLines
+        from .tracebacks import hide_own_frames
 
-    recorder().listeners.append(JsonLines(folder))
-    instrument(jax)
-    hide_own_frames()
+        recorder().listeners.append(JsonLines(folder))
+        instrument(jax)
+        hide_own_frames()
+    except Exception as error:
+        # This runs within the program's ``import jax``, which must not fail for it.
+        print(f"jitlint: this process is not recorded: {type(error).__name__}: {error}", file=sys.stderr)
