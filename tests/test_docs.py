@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import re
 import shutil
+import textwrap
 from pathlib import Path
 
 import click
@@ -12,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from jitlint import docs
+from jitlint.api import Rule
 from jitlint.cli.app import COMMANDS
 from jitlint.registry import known_codes
 
@@ -100,3 +102,11 @@ def test_options_in_the_documents_exist() -> None:
             if "jitlint" in line:
                 for option in re.findall(r"(?<![\w-])--[a-z][a-z-]+", line):
                     assert option in known, f"{page.name}: {option}"
+
+
+def test_the_rule_in_the_guide_is_a_rule() -> None:
+    text = (ROOT / "docs" / "adding-a-rule.md").read_text("utf-8")
+    program = textwrap.dedent(text.partition("    ```python\n")[2].partition("    ```")[0])
+    names: dict[str, object] = {}
+    exec(compile(program, "adding-a-rule.md", "exec"), names)
+    assert isinstance(names["RULE"], Rule)
