@@ -8,7 +8,8 @@ from __future__ import annotations
 import argparse
 
 from tests.judge.lint import findings
-from tests.judge.scores import record_floors, score_cases, summary
+from tests.judge.pool import Pool
+from tests.judge.scores import record_floors, score_cases, score_fixes, summary
 
 
 def main() -> None:
@@ -20,6 +21,10 @@ def main() -> None:
     parser.add_argument("--record", action="store_true", help="raise the floors that the tests hold")
     options = parser.parse_args()
     score = score_cases(findings)
+    if options.fix:
+        pool = Pool()
+        score.overall["fixed_and_runs"] = score_fixes(findings, pool)
+        pool.close()
     print(summary(score, options.by_category, options.verbose))
     if options.record:
         record_floors("cases", score)

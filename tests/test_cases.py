@@ -6,13 +6,17 @@ import json
 
 from tests.judge.fixtures import FIXTURES
 from tests.judge.lint import findings
-from tests.judge.scores import below_floor, codes_by_kind, read_floors, score_cases, summary
+from tests.judge.pool import Pool
+from tests.judge.scores import below_floor, codes_by_kind, read_floors, score_cases, score_fixes, summary
 
 FOLDER = FIXTURES / "cases"
 
 
 def test_no_figure_is_worse_than_recorded() -> None:
     score = score_cases(findings)
+    pool = Pool()
+    score.overall["fixed_and_runs"] = score_fixes(findings, pool)
+    pool.close()
     worse = below_floor(score, read_floors("cases"))
     assert not worse, "\n".join([*worse, summary(score, verbose=True)])
 

@@ -15,54 +15,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-HEADER = """\
-import functools
-import math
-from dataclasses import dataclass
-from functools import partial
-from typing import NamedTuple
-
-import jax
-import jax.numpy as jnp
-import numpy as np
-from jax import lax
-
-GAIN = 1.5
-SIZES = (1, 2, 3)
-TABLE = np.arange(3.0, dtype=np.float32)
-BIAS = jnp.float32(0.25)
-
-
-class State(NamedTuple):
-    pos: jax.Array
-    step: int
-
-
-class Scaler:
-    def __init__(self, factor, power):
-        self.factor = factor
-        self.power = power
-
-    def apply(self, a):
-        if self.power > 1:
-            a = a * self.factor
-        return a * self.factor
-
-    @property
-    def double(self):
-        return self.factor * 2
-
-
-@jax.tree_util.register_dataclass
-@dataclass
-class Gains:
-    p: jax.Array
-    i: jax.Array
-
-    def total(self):
-        return self.p + self.i
-
-"""
+from tests.judge.grammar_header import HEADER
 
 ARGUMENTS: dict[str, Sequence[str]] = {
     "num": ("0.5", "jnp.float32(0.5)", "jnp.float32(-2.0)", "2.0"),
@@ -87,6 +40,8 @@ STATIC_ARGUMENTS: dict[str, Sequence[str]] = {
     "mode": ('"sum"', '"mean"'),
 }
 """What can be passed as a static argument, which also are defaults."""
+
+_TRANSFORMS = ("lambda", "cond", "fori", "grad", "scan", "vmap", "while", "jit", "checkpoint", "switch", "tree", "none")
 
 _ATOMS = (ast.Name, ast.Call, ast.Attribute, ast.Subscript, ast.Constant, ast.List, ast.Dict, ast.Tuple, ast.ListComp)
 """Expressions that need no parentheses as part of another (tuples are written with theirs)."""
@@ -202,7 +157,35 @@ class Generator:
             lambda: f"np.sum({e('vec')})",
             lambda: f"Scaler({e('num')}, {self.random.choice('12')}).apply({e('num')})",
             lambda: f"Scaler({e('num')}, 2).double",
-            lambda: f"Gains({e('num')}, {e('num')}).total()",
+            lambda: f"Gains({e('num')}, {e('num')}{self.random.choice(['', ', 0', ', 2'])}).total()",
+            lambda: f"jnp.sum(jax.tree.leaves({e('params')})[{self.random.choice('01')}])",
+            lambda: f"lax.select({e('flag')}, jnp.float32({e('num')}), jnp.float32({e('num')}))",
+            lambda: f"functools.reduce(lambda p, q: p + q, {e('nums')})",
+            lambda: f"jnp.float32({e('num')}).sum()",
+        ]
+        of_header = [
+            lambda: f"scaled({e('num')})",
+            lambda: f"scaled({e('num')}, {e('num')})",
+            lambda: f"scaled({e('num')}, clip={self.optional(names)})",
+            lambda: f"scaled({e('num')}, mode={self.leaf('mode', names)})",
+            lambda: f"total({e('num')}, {e('num')}, last={e('num')})",
+            lambda: f"total(*{e('nums')})",
+            lambda: f"jnp.sum(total(**{e('params')}))" if self.chance(0.3) else f"total(skipped={e('num')})",
+            lambda: f"sum(steps({e('num')}))",
+            lambda: f"power({e('num')}, {e('int')})",
+            lambda: f"halved({e('num')})",
+            lambda: f"checked({e('num')})",
+            lambda: f"first_positive({e('nums')})",
+            lambda: f"best_of({e('pair')})",
+            lambda: f"curried({e('num')})({e('num')})",
+            lambda: f"partial(scaled, factor={e('num')})({e('num')})",
+            lambda: f"jitted_power({e('num')}, {self.random.choice(['2', e('int')])})",
+            lambda: f"{self.random.choice(['Layer', 'Clipped', 'Smooth'])}({e('num')})({e('num')})",
+            lambda: f"Smooth({e('num')}, {e('int')})({e('num')})",
+            lambda: f"OPERATIONS[{self.leaf('mode', names)}]({e('num')})",
+            lambda: f"softened({e('num')})",
+            lambda: f"(GAIN if Layer.positive else {e('num')})",
+            lambda: "CONFIG['rate'] * ".replace("'", '"') + e("num"),
         ]
         decided = [
             lambda: f"({e('num')} if {e('flag')} else {e('num')})",
@@ -232,8 +215,13 @@ class Generator:
             lambda: f"{e('vec')}[{e('vec')} > {e('num')}].sum()",
             lambda: f"jnp.repeat({e('vec')}, {e('int')}).sum()",
             lambda: f"jax.nn.one_hot(1, {e('int')}).sum()",
+            lambda: f"jnp.stack([{e('vec')}, {e('vec')}]).sum(axis={e('int')} % 2)[0]",
+            lambda: f"jax.random.normal(jax.random.key(0), ({e('int')},)).sum()",
+            lambda: f"lax.top_k({e('vec')}, {self.random.choice('12')})[0][0]",
+            lambda: f"SIZES[{e('int')} % 3]",
+            lambda: f"jnp.split({e('vec')}, 3)[{self.random.choice('012')}].sum()",
         ]
-        groups = [arithmetic, arithmetic, arithmetic, decided, converted, sized]
+        groups = [arithmetic, arithmetic, arithmetic, decided, converted, sized, of_header, of_header]
         groups += [[lambda: self.call("num", names, depth)]] * bool(self.helpers)
         groups += [[lambda: self.transformed(names, depth)]] * (depth > 0)
         return self.pick(self.random.choice(groups))
@@ -268,7 +256,7 @@ class Generator:
         a, i = self.fresh("a"), self.fresh("i")
         inner = f"jnp.float32({self.expr('num', {**names, a: 'num'}, depth)})"
         start = f"jnp.float32({self.expr('num', names, depth)})"
-        match self.random.choice(["lambda", "cond", "fori", "grad", "scan", "vmap", "while", "jit", "checkpoint"]):
+        match self.random.choice(_TRANSFORMS):
             case "lambda":
                 return f"(lambda {a}: {inner})({self.expr('num', names, depth)})"
             case "cond":
@@ -286,6 +274,16 @@ class Generator:
                 return f"jax.vmap(lambda {a}: {inner})({self.expr('vec', names, 0)}).sum()"
             case "while":
                 return f"lax.while_loop(lambda {a}: {a} < 1.0, lambda {a}: {a} + 1.0, {start})"
+            case "switch":
+                other = f"jnp.float32({self.expr('num', {**names, a: 'num'}, 0)})"
+                branches = f"[lambda {a}: {inner}, lambda {a}: {other}]"
+                return f"lax.switch({self.expr('int', names, 0)}, {branches}, {start})"
+            case "tree":
+                tree = self.expr("params", names, depth)
+                return f'jax.tree.map(lambda {a}: {a} * {self.expr("num", names, 0)}, {tree})["b"]'
+            case "none":
+                mapped = f"lambda {i}, {a}: {i} * {inner}"
+                return f"jax.vmap({mapped}, in_axes=(0, None))({self.expr('vec', names, 0)}, {start}).sum()"
             case "jit":
                 return f"jax.jit(lambda {a}: {inner})({self.expr('num', names, depth)})"
         return f"jax.checkpoint(lambda {a}: {inner})({start})"
@@ -310,6 +308,12 @@ class Generator:
                 lambda: f"int(np.prod({e('vec')}.shape))",
                 lambda: f"len({e('params')})",
                 lambda: f"max(len(SIZES), {e('int')}) % 4",
+                lambda: f"len(range({e('int')}))",
+                lambda: f"sum(1 for _ in {e('nums')})",
+                lambda: "CONFIG['depth']".replace("'", '"'),
+                lambda: f"Gains(1.0, 2.0, {e('int')}).order",
+                lambda: f"{e('vec')}.astype(jnp.int32)[0]",
+                lambda: f"(Mode.FAST if {e('flag')} else Mode.SLOW).value",
             ]
         )
 
@@ -332,6 +336,11 @@ class Generator:
             lambda: f'"{self.random.choice(["w", "q"])}" in {e("params")}',
             lambda: f"{e('vec')}.dtype == jnp.float32",
             lambda: f"bool({e('nums')})",
+            lambda: f"callable({e('num')})",
+            lambda: f"hasattr({e('num')}, 'shape')".replace("'", '"'),
+            lambda: f"isinstance({e('params')}, dict)",
+            lambda: f"{e('nums')} is None",
+            lambda: f"isinstance({e('num')}, jax.core.Tracer)",
         ]
         decided = [
             lambda: f"(not {e('flag')})",
@@ -342,6 +351,9 @@ class Generator:
             lambda: f"{e('int')} in (1, 2)",
             lambda: f"{self.random.choice(['any', 'all'])}([{e('flag')}, {e('flag')}])",
             lambda: f"any(a > 0 for a in {e('nums')})",
+            lambda: f"np.any({e('vec')} > 1.0)",
+            lambda: f"({e('num')} == {e('num')}) is True",
+            lambda: f"next((a for a in {e('nums')} if a > 0), None) is None",
         ]
         return self.pick(self.random.choice([compare, compare, known, known, decided]))
 
@@ -368,6 +380,13 @@ class Generator:
                 lambda: f"jnp.sort({e('vec')})",
                 lambda: f"{e('vec')}.reshape({e('vec')}.shape)",
                 lambda: self.call("vec", names, depth),
+                lambda: f"jnp.stack({e('vec')}[::-1])",
+                lambda: f"{e('vec')}[jnp.array([0, 2, 1])]",
+                lambda: f"Layer({e('num')})({e('vec')})",
+                lambda: f"Scaler({e('vec')}, {e('int')}).apply({e('num')})",
+                lambda: f"lax.scan(lambda c, {item}: (c, c * {item}), 1.0, {e('vec')})[1]",
+                lambda: f"jnp.clip({e('vec')}, 0.0, {e('num')})",
+                lambda: f"jax.grad(lambda {item}: ({item} * {e('num')}).sum())({e('vec')})",
             ]
         )
 
@@ -540,9 +559,22 @@ class Generator:
         ]
 
     def matched(self, names: Names, nested: int) -> list[str]:
-        lines = [f"match {self.expr('int', names, 1)}:"]
-        lines += indent([f"case {self.random.choice(['0', '1 | 2', '3'])}:"])
-        lines += indent(indent(self.block(dict(names), 1, nested + 1)))
+        shape = self.random.choice(["number", "number", "pair", "dict"])
+        inner = dict(names)
+        first, second = self.fresh("m"), self.fresh("m")
+        if shape == "pair":
+            lines = [f"match {self.expr('pair', names, 1)}:"]
+            lines += indent([f"case ({self.random.choice(['0.5', first])}, {second}):"])
+            inner.update({second: "num"})
+        elif shape == "dict":
+            lines = [f"match {self.expr('params', names, 1)}:"]
+            lines += indent([f'case {{"w": {first}, "b": {second}}}:'])
+            inner.update({first: "vec", second: "num"})
+        else:
+            lines = [f"match {self.expr('int', names, 1)}:"]
+            guard = f" if {self.expr('flag', names, 1)}" if self.chance(0.2) else ""
+            lines += indent([f"case {self.random.choice(['0', '1 | 2', '3', 'int()'])}{guard}:"])
+        lines += indent(indent(self.block(inner, 1, nested + 1)))
         lines += indent(["case _:"])
         lines += indent(indent(self.block(dict(names), 1, nested + 1)))
         return lines

@@ -20,7 +20,7 @@ from tests.judge.marks import strip_marks
 
 
 class InternalFaultError(Exception):
-    """jitlint itself failed; carries its traceback."""
+    """jitlint itself failed; carries the ends of its tracebacks."""
 
 
 def known_codes() -> frozenset[str]:
@@ -54,7 +54,8 @@ def _analysis(paths: list[Path], select: tuple[str, ...], texts: Mapping[str, st
     resolver = ConfigResolver(isolated=True)
     analysis = analyse(load_project(paths, resolver, overlay=texts), resolver, Selection(select=select))
     if analysis.internal_errors:
-        raise InternalFaultError("\n".join(error.details for error in analysis.internal_errors))
+        told = {error.message: error for error in analysis.internal_errors}
+        raise InternalFaultError("\n".join(f"{error.where}: {error.details[-600:]}" for error in told.values()))
     return analysis
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import fnmatch
 import json
+import shutil
+import tempfile
 import tomllib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,6 +20,8 @@ from typing import Any
 
 from jitlint.findings import Finding, Severity
 from tests.judge.fixtures import FIXTURES
+from tests.judge.lint import fix_in_place
+from tests.judge.pool import Pool
 
 MANY_TRACES = 4
 """From this number of traces of one function on, a program of the oracle counts as one that recompiles."""
@@ -141,6 +145,33 @@ def score_cases(check: Check, folder: Path = FIXTURES / "cases") -> Score:
         files = [truth_file.parent / name for name in truth["files"]]
         _score_case(score, truth, codes, check(files))
     return score
+
+
+def score_fixes(check: Check, pool: Pool, folder: Path = FIXTURES / "cases") -> Share:
+    """Repair a copy of each case that can be (those with a ``fixed.py``), safely, and run it under JAX.
+
+    A hit is a copy that runs without an exception and without the findings that its fault lines had before.
+    """
+    share = Share()
+    with tempfile.TemporaryDirectory() as scratch:
+        copies = {}
+        for truth_file in sorted(folder.glob("*/fixed.py")):
+            case = truth_file.parent
+            truth = json.loads((case / "truth.json").read_text(encoding="utf-8"))
+            copies[case.name] = Path(scratch).resolve() / case.name
+            copies[case.name].mkdir()
+            for name in truth["files"]:
+                shutil.copy(case / name, copies[case.name])
+            fix_in_place(copies[case.name])
+        pool.submit((copy / "case.py", "jit") for copy in copies.values())
+        for name, copy in copies.items():
+            faults = set(_places(json.loads((folder / name / "truth.json").read_text(encoding="utf-8"))["lines"]))
+            before = check(sorted((folder / name).glob("*.py")))
+            old = {(Path(f.filename).name, f.code) for f in before if _place(f) in faults}
+            left = {(Path(f.filename).name, f.code) for f in check(sorted(copy.glob("*.py")))}
+            ran = all(statement["raised"] is None for statement in pool.outcome(copy / "case.py")["statements"])
+            share.add(ran and not old & left)
+    return share
 
 
 def _score_case(
