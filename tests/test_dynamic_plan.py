@@ -137,7 +137,7 @@ def test_complete_call_sites_win_over_annotations_and_equal_ones_are_tried_once(
         CallSite("m.py", 13, (), {"x": known}),
     ]
     made = plan("import jax\n@jax.jit\ndef f(x: float): ...\n", call_sites=sites)
-    assert [(job.source, job.row) for job in made.jobs] == [("call site", 10), ("call site", 13)]
+    assert [(job.source, job.site) for job in made.jobs] == [("call site", ("m.py", 10)), ("call site", ("m.py", 13))]
 
 
 def test_a_signature_of_the_configuration_wins() -> None:
@@ -162,3 +162,4 @@ def test_guessed_arguments_are_not_tried_on_what_the_import_has_traced() -> None
         "import jax\n@jax.jit\ndef f(x): ...\n", call_sites=[CallSite("m.py", 1, (PlannedArgument(literal(1)),))]
     )
     assert "unless_traced" not in called.jobs[0].encode()
+    assert called.jobs[0].encode()["unless_ran"] == ["m.py", 1]

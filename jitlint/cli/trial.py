@@ -11,6 +11,7 @@ import click
 from jitlint.check import Analysis
 from jitlint.cli.options import Options
 from jitlint.dynamic import confirm
+from jitlint.dynamic.call_sites import find_call_sites
 from jitlint.dynamic.judge import Verdict
 from jitlint.dynamic.rollback import still_traces
 from jitlint.dynamic.run import Limits
@@ -25,6 +26,7 @@ class Trial:
     def __init__(self, options: Options, config: Config) -> None:
         if not config.dynamic.allow_import:
             raise click.UsageError("--dynamic imports your modules, which dynamic.allow-import = false forbids")
+        self._config = config
         python = options.python or config.dynamic.python
         self._summary = confirm.Summary({}, {}, (), (), {})
         self._options = confirm.Options(
@@ -36,7 +38,8 @@ class Trial:
 
     def judged(self, analysis: Analysis) -> Analysis:
         """The analysis with a verdict in each finding, and with what JAX raised unforeseen."""
-        findings, self._summary = confirm.confirm(analysis.findings, analysis.project, self._options)
+        options = replace(self._options, call_sites=find_call_sites(analysis.project, self._config))
+        findings, self._summary = confirm.confirm(analysis.findings, analysis.project, options)
         wanted = [finding for finding in findings if finding.code in analysis.codes]
         return replace(analysis, findings=tuple(sorted(wanted, key=lambda finding: finding.sort_key)))
 

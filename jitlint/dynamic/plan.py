@@ -52,8 +52,8 @@ class Job:
     source: str
     args: tuple[Node, ...]
     kwargs: Mapping[str, Node]
-    row: int = 0
-    """The row of the call site."""
+    site: tuple[str, int] | None = None
+    """The path and row of the call site."""
     leaks: bool = False
 
     def encode(self) -> dict[str, Any]:
@@ -62,6 +62,8 @@ class Job:
         encoded |= {"args": list(self.args), "kwargs": dict(self.kwargs), "leaks": self.leaks}
         if self.source in ("annotations", "probe") and not self.leaks:
             encoded["unless_traced"] = self.target.row
+        if self.site is not None and not self.leaks:
+            encoded["unless_ran"] = list(self.site)
         return encoded
 
 
@@ -100,7 +102,7 @@ def _with_leaks(jobs: Sequence[Job], leaks: bool) -> tuple[Job, ...]:
     if not leaks or not jobs:
         return tuple(jobs)
     first = jobs[0]
-    again = Job(f"{first.id}:leaks", first.target, first.source, first.args, first.kwargs, first.row, leaks=True)
+    again = Job(f"{first.id}:leaks", first.target, first.source, first.args, first.kwargs, first.site, leaks=True)
     return (*jobs, again)
 
 
@@ -122,7 +124,7 @@ def _from_call_sites(target: Target, named: str, call_sites: Sequence[CallSite])
         spelled = repr((args, kwargs))
         if spelled not in seen and len(seen) < MAX_CALL_SITES:
             seen.add(spelled)
-            yield Job(f"{named}:call:{len(seen)}", target, "call site", args, kwargs, site.row)
+            yield Job(f"{named}:call:{len(seen)}", target, "call site", args, kwargs, (site.path, site.row))
 
 
 def _from_annotations(target: Target, named: str, leaks: bool) -> Plan:

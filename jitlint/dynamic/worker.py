@@ -328,6 +328,8 @@ class Recorder:
             path: {row for w in watches for row in range(w["row"], w["end_row"] + 1)}
             for path, watches in self._watch.items()
         }
+        for path, row in (job["unless_ran"] for job in request.get("jobs", ()) if "unless_ran" in job):
+            self._watched_rows.setdefault(path, set()).add(row)
         self._stale = {(path, row) for path, row in request.get("stale", ())}
         self._kept: dict[tuple[str, int], tuple[Trace, str | None]] = {}
         self._local = threading.local()
@@ -1371,10 +1373,12 @@ def serve(request: dict[str, Any], channel: Channel) -> None:
     module = Importer(request, channel, recorder, sources, clock).run()
     channel.send("imported", seconds=round(time.perf_counter() - started, 3))
     channel.send("leaks", names=leaked_names(jax, sources))
-    # What the import has traced with the program's own arguments is not tried again with guessed ones.
+    # What the import has traced with the program's own arguments is not tried again with guessed ones, and a call that
+    # it has made is not repeated.
     known = {row for path, row in recorder.traced if path == request["module"]["path"]}
     for job in request.get("jobs", ()):
-        if job.get("unless_traced") not in known:
+        ran = recorder.hits.get(tuple(job.get("unless_ran", ())), 0)
+        if job.get("unless_traced") not in known and not ran:
             Tracer(request, channel, recorder, sources, clock, jax, module).run(job)
     clock.start(request["job_seconds"])
     with contextlib.suppress(Deadline):
