@@ -148,6 +148,8 @@ class Knowledge:
             if file.has("functions", rest):
                 return file.function(rest)
         for file, rest in self._candidates(dotted):
+            if file in self._extra and file.name in self._paths:
+                continue
             name = rest.rpartition(".")[2]
             if name.startswith("_") or rest in file.constants or rest in file.modules or file.has("classes", rest):
                 return None

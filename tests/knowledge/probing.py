@@ -105,6 +105,10 @@ class Sample:
 
         return ended(lambda: jax.make_jaxpr(body)(*traced.values()), seen)
 
+    def accepts(self, values: Mapping[str, Any]) -> bool:
+        """Does the call run with concrete ``values``? It is staged, not executed: compiling each would take minutes."""
+        return ended(lambda: jax.make_jaxpr(lambda: (self.run(values), None)[1])(), []).error is None
+
     def arrays(self) -> dict[str, Any]:
         """The parameters of the base call that hold arrays."""
         return {name: value for name, value in self.base.items() if holds_arrays(value)}
@@ -146,6 +150,22 @@ def resolve(dotted: str) -> Any:
             found = getattr(found, part)
         return found
     raise ImportError(dotted)
+
+
+def found(dotted: str) -> Any:
+    """The object that ``dotted`` names, or None when the installed version has none."""
+    try:
+        return resolve(dotted)
+    except (AttributeError, ImportError):
+        return None
+
+
+def has_sample(dotted: str) -> bool:
+    """Can :func:`sample` make a call of it? Rows of functions that need files, devices or hardware cannot be run."""
+    try:
+        return sample(dotted) is not None
+    except LookupError:
+        return False
 
 
 def signature(call: Callable[..., Any]) -> inspect.Signature | None:
@@ -213,7 +233,7 @@ def probes(sample: Sample, name: str, value: Any) -> Iterator[tuple[str, Any, Ca
     if holds_arrays(value) or isinstance(value, (bool, int, float, complex)):
         yield "whole", value, lambda tracer: tracer
     elif isinstance(value, tuple) and value and all(isinstance(item, int) for item in value):
-        alone = ended(lambda: sample.run({**sample.base, name: value[0]}), []).error is None
+        alone = sample.accepts({**sample.base, name: value[0]})
         yield "whole", value[0] if alone else np.array(value), lambda tracer: tracer
         yield "item", value[0], lambda tracer: (tracer, *value[1:])
 

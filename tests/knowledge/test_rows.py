@@ -1,0 +1,157 @@
+"""Every row of the jax libraries is executed: what must be concrete, and what the result is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+jax = pytest.importorskip("jax")
+np = pytest.importorskip("numpy")
+
+from jitlint.knowledge import FunctionModel, Term, load
+from tests.knowledge import claims, observing, probing
+
+KNOWLEDGE = load()
+TESTED = "0.10.2"
+
+pytestmark = pytest.mark.skipif(jax.__version__ != TESTED, reason=f"the rows were read off jax {TESTED}")
+
+EXCEPTIONS = {
+    ("jax.numpy.array", "ndmin"): "adds dimensions",
+}
+"""Optional parameters whose effect on the result no word of the data tells, and which are too rare to give up the row."""
+
+
+def rows(*libraries: str) -> Iterator[FunctionModel]:
+    for library in libraries:
+        file = KNOWLEDGE.file(library)
+        for name in file.names("functions"):
+            model = file.function(name)
+            if model.removed is None and model.transform is None:
+                yield model
+
+
+def sample_of(model: FunctionModel) -> probing.Sample | None:
+    sample = probing.sample(model.name)
+    if sample is not None:
+        for name in [n for n in sample.optional if (model.name, n) in EXCEPTIONS]:
+            del sample.optional[name]
+    return sample
+
+
+LIBRARIES = ("jax.numpy", "jax.lax", "jax.random", "jax.nn", "jax.scipy")
+MODELS = {model.name: model for model in rows(*LIBRARIES, "jax") if not isinstance(probing.found(model.name), type)}
+SAMPLED = [name for name in MODELS if probing.has_sample(name)]
+
+
+@pytest.mark.parametrize("name", SAMPLED)
+def test_the_row_needs_what_jax_needs(name: str) -> None:
+    model = MODELS[name]
+    sample = sample_of(model)
+    assert sample is not None
+    seen = observing.needs(sample)
+    assert dict(model.concrete) == seen.concrete
+    assert dict(model.items) == seen.items
+    assert dict(model.lifted) == seen.lifted
+    if model.dynamic is None:
+        assert seen.dynamic is None
+    elif seen.dynamic is not None:
+        assert (model.dynamic.error, model.dynamic.unless) == seen.dynamic
+    else:
+        trial_of_dynamic(model)
+
+
+def trial_of_dynamic(model: FunctionModel) -> None:
+    """The call without the parameters that make the size known raises what the row says."""
+    sample = sample_of(model)
+    assert sample is not None and model.dynamic is not None
+    base = {n: v for n, v in sample.base.items() if n not in model.dynamic.unless}
+    arrays = {n: v for n, v in base.items() if probing.holds_arrays(v)}
+    assert sample.trace(base, arrays).error == model.dynamic.error
+
+
+@pytest.mark.parametrize("name", SAMPLED)
+def test_the_result_is_as_the_row_says(name: str) -> None:
+    model = MODELS[name]
+    sample = sample_of(model)
+    assert sample is not None
+    if model.dynamic is not None:
+        for size in model.dynamic.unless:
+            if size in sample.optional:
+                sample.base[size] = sample.optional[size]
+    tried = 0
+    for args, result in observing.calls(sample, model):
+        tried += 1
+        assert matches(model.result, result, args), (model.result, result)
+        if not isinstance(result, jax.Array):
+            continue
+        told = {"shape": result.shape, "dtype": result.dtype, "weak": bool(getattr(result, "weak_type", False))}
+        for word, got in told.items():
+            claimed = getattr(claims, word)(model, args)
+            assert claimed is claims.UNKNOWN or claimed == got, (word, str(getattr(model, word)), args)
+    assert tried or model.dynamic is not None or model.result.op in ("unknown", "static")
+
+
+def matches(term: Term, result: Any, args: dict[str, Any]) -> bool:
+    """Is the traced result what the word ``term`` says?"""
+    array = isinstance(result, jax.Array)
+    is_key = array and jax.numpy.issubdtype(result.dtype, jax.dtypes.prng_key)
+    many = isinstance(result, (tuple, list))
+    arrays = many and all(isinstance(item, jax.Array) for item in result)
+    legacy = array and result.dtype == "uint32"
+    match term.op:
+        case "unknown":
+            return True
+        case "array":
+            return array and not is_key
+        case "key":
+            return array and (is_key or legacy)
+        case "none":
+            return result is None
+        case "static":
+            return not any(isinstance(leaf, jax.Array) for leaf in jax.tree.leaves(result))
+        case "host_array":
+            return isinstance(result, np.ndarray)
+        case "tuple":
+            return many and (not term.args or (arrays and len(result) == int(term.arg)))
+        case "list":
+            return isinstance(result, (list, tuple)) and arrays
+        case "each":
+            return array if len(args[term.arg]) == 1 else arrays
+        case "tree" | "arg":
+            given = args[term.arg]
+            return bool(jax.tree.structure(result) == jax.tree.structure(given))
+        case "instance":
+            return type(result).__name__ == term.arg.rpartition(".")[2] or callable(result)
+        case "function":
+            return callable(result)
+    return False
+
+
+@pytest.mark.parametrize("library", ["jax.numpy", "jax.lax", "jax.random", "jax.nn"])
+def test_every_parameter_that_must_be_concrete_was_tried(library: str) -> None:
+    untried = []
+    for model in rows(library):
+        if not (model.concrete or model.dynamic):
+            continue
+        if not probing.has_sample(model.name):
+            untried.append(model.name)
+    assert not untried
+
+
+@pytest.mark.parametrize("name", [name for name in SAMPLED if MODELS[name].more or MODELS[name].fewer])
+def test_flags_change_the_number_of_results(name: str) -> None:
+    model = MODELS[name]
+    sample = sample_of(model)
+    assert sample is not None
+
+    def count(values: dict[str, Any]) -> int:
+        result = sample.run(values)
+        return len(result) if isinstance(result, tuple) else 1
+
+    for flag, more in model.more.items():
+        assert count({**sample.base, flag: True}) - count(sample.base) == more, flag
+    for flag, fewer in model.fewer.items():
+        assert count(sample.base) - count({**sample.base, flag: False}) == fewer, flag
