@@ -38,7 +38,7 @@ table{border-collapse:collapse;width:100%}th,td{padding:.35rem .7rem;text-align:
 th{background:var(--panel);font-weight:600}tr+tr td,tr+tr th{border-top:1px solid var(--line)}
 .variants th:first-child{min-width:6.5rem;max-width:16rem;overflow-wrap:anywhere}.variants td{min-width:9rem}
 @media(max-width:40rem){th,td{padding:.3rem .5rem}.variants th:first-child{max-width:7.5rem}}
-.why{min-width:11rem}
+.why{min-width:14rem}
 td.n,th.n{text-align:right;white-space:nowrap}td.changed{background:var(--changed)}
 details{border:1px solid var(--line);border-radius:8px;margin:.5rem 0;padding:.5rem .9rem}
 summary{cursor:pointer;font-weight:600}
@@ -365,7 +365,7 @@ def _findings(joined: Joined | None) -> str:
         for item in joined.judged
     )
     table = (
-        f"<div class=wide><table><tr><th>verdict<th>line<th>code<th>finding</tr>{rows}</table></div>"
+        f"<div class=wide><table><tr><th>verdict<th>line<th>code<th class=why>finding</tr>{rows}</table></div>"
         if rows
         else "<p>No static finding is about a line that this run can judge.</p>"
     )
