@@ -66,6 +66,17 @@ def kept_update(statement: cst.Expr, indent: str = "") -> Rewrite | None:
     return None
 
 
+def kept_result(statement: cst.Expr, indent: str = "") -> Rewrite | None:
+    """``x.sort()`` as a statement, for an array ``x`` whose methods change nothing, as ``x = x.sort()``.
+
+    The text replaces the statement. None where it is no such call, or ``x`` is more than a name or an attribute.
+    """
+    call = statement.value
+    if not isinstance(call, cst.Call) or not isinstance(call.func, cst.Attribute) or not is_place(call.func.value):
+        return None
+    return Rewrite(code_of(cst.Assign([cst.AssignTarget(call.func.value)], call), indent))
+
+
 def is_place(node: cst.BaseExpression) -> TypeGuard[cst.Name | cst.Attribute | cst.Subscript]:
     """Whether reading and assigning it, twice, does nothing but that: a name, attributes, a constant key of one."""
     if isinstance(node, cst.Attribute) or (isinstance(node, cst.Subscript) and _is_constant_key(node)):

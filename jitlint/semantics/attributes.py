@@ -232,6 +232,9 @@ def lookup_method(obj: Obj, cls: ClassV, value: Value) -> Value:
         return Bound(value, cls)
     if isinstance(value, Func | Jitted | Wrapped):
         return Bound(value, obj)
+    if isinstance(value, Obj) and value.project_class is not None:
+        if value.project_class.opaque() or value.project_class.lookup("__get__") is not None:
+            return UNKNOWN  # a descriptor
     return value
 
 
@@ -244,7 +247,7 @@ def object_attribute(interp: Interpreter, base: Obj, name: str, node: cst.CSTNod
         return value
     cls = base.project_class
     if cls is None:
-        return UNKNOWN
+        return _instance_attribute(interp, base, name)
     if name == "__class__":
         return cls
     if cls.facts.enum and name in ("value", "name"):
@@ -272,6 +275,17 @@ def object_attribute(interp: Interpreter, base: Obj, name: str, node: cst.CSTNod
             return Tup(tuple(Const(f) for f in cls.facts.fields))
     if name == "replace" and cls.facts.pytree:
         return Bound(LibV("namedtuple._replace"), base)
+    return UNKNOWN
+
+
+def _instance_attribute(interp: Interpreter, base: Obj, name: str) -> Value:
+    """An attribute of an instance of a library's class, as the library's data describes it."""
+    assert isinstance(base.cls, LibV)
+    model = interp.knowledge.attribute(base.cls.name, name)
+    if isinstance(model, MethodModel):
+        return Bound(LibV(f"{base.cls.name}.{name}"), base)
+    if isinstance(model, AttributeModel) and model.result.op == "static":
+        return Host(model.type or "object")
     return UNKNOWN
 
 

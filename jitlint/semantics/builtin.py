@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from jitlint.semantics import attributes, calls, classes, lifetime, operators, shapes, transforms
+from jitlint.semantics import attributes, calls, classes, leaks, lifetime, operators, shapes, transforms
 from jitlint.semantics.calls import Args
 from jitlint.semantics.events import BadSite, BlindTest, GradientCut
 from jitlint.semantics.values import (
@@ -142,7 +142,8 @@ def _convert(name: str) -> Handler:
         if not args.pos:
             return Const({"int": 0, "float": 0.0, "complex": 0j}[name])
         v = args.pos[0]
-        operators.check_leak(interp, [v], node)
+        if leaks.check(interp, [v], node, "ConcretizationTypeError"):
+            return Host(name)
         if interp.traces:
             at = args.node(0) or node
             operators.needs_concrete(interp, v, at, "convert", f"{name}()", "ConcretizationTypeError")
@@ -393,10 +394,12 @@ def _next(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
         interp.effect("iterator", "next()", node, [])
     if (
         isinstance(v, Unknown)
+        and trace is not None
         and isinstance(node, cst.Call)
         and node.args
-        and isinstance(node.args[0].value, cst.Name)
-        and node.args[0].value.value not in interp.frame.env.slots
+        and (place := interp.place(node.args[0].value)) is not None
+        and place[0].birth <= trace.birth
+        and place[0] is not interp.frame.env
     ):
         interp.effect("iterator", "next()", node, [])
     content = operators.iterate(interp, v, node)
@@ -498,7 +501,7 @@ def _slice(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
 
 def _str(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
     folded = fold_call("str", args.pos) if len(args.pos) == 1 else None
-    return folded if folded is not None else Host("str", operators._loops(*args.pos), operators._via(*args.pos))
+    return folded if folded is not None else operators.text_of(*args.pos)
 
 
 def _nothing(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
@@ -904,7 +907,7 @@ def _str_method(interp: Interpreter, me: Value, method: str, args: Args, node: c
         if isinstance(text, str) and "{:" in text:
             for i, v in enumerate(args.pos):
                 operators.formatted(interp, v, args.node(i) or node, ".format()")
-        return Host("str")
+        return operators.text_of(*args.pos, *args.kw.values())
     if method in ("startswith", "endswith", "isdigit", "isalpha", "isupper", "islower"):
         if isinstance(me, Const) and all(isinstance(a, Const) for a in args.pos):
             try:

@@ -480,10 +480,14 @@ def _call_cached(interp: Interpreter, func: Func, env: Env, binding: Binding, no
     from jitlint.semantics.events import OuterWrite
     from jitlint.semantics.values import traced_leaf
 
+    refused = False
     for name, v in binding.values.items():
         at = binding.nodes.get(name) or node
         if at is not None and interp.traces:
-            operators.needs_concrete(interp, v, at, "hash", f"the cache of `{func.name}`", "TypeError", name)
+            what = f"the cache of `{func.name}`"
+            refused |= operators.needs_concrete(interp, v, at, "hash", what, "TypeError", name)
+    if refused:
+        return run_body(interp, func, env, node, None)
     key = ("lru", id(func), tuple(fingerprint(v) for v in env.slots.values()))
     if key in interp.memo:
         return interp.memo[key]
@@ -491,6 +495,7 @@ def _call_cached(interp: Interpreter, func: Func, env: Env, binding: Binding, no
     leaf = traced_leaf(result)
     if leaf is not None and interp.staging and node is not None:
         interp.emit(OuterWrite(node=node, unit=interp.unit, kind="cache", name=func.name, leaf=leaf))
+        interp.leaking_memo.append((key, node, interp.unit))
     interp.memo[key] = result
     return result
 

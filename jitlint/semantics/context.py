@@ -10,9 +10,10 @@ import libcst as cst
 
 from jitlint.findings import Applicability, Edit, Fix, Span, Step
 from jitlint.fix.code import Rewrite
+from jitlint.fix.debug_print import debug_print
 from jitlint.fix.literals import list_as_tuple, respelled
 from jitlint.fix.names import Names
-from jitlint.fix.updates import at_update
+from jitlint.fix.updates import at_update, kept_result, kept_update
 from jitlint.project.model import JaxTarget, Module
 from jitlint.semantics import settings, variation
 from jitlint.semantics.entry import Entry, Root
@@ -20,8 +21,11 @@ from jitlint.semantics.events import (
     BadArgument,
     BadSite,
     ControlFlow,
+    Effect,
     Event,
     ItemAssignment,
+    LostUpdate,
+    OuterWrite,
     Site,
     StaticArgument,
     TracedUse,
@@ -90,6 +94,17 @@ class Context:
                 return (self.step(f"`{t.entry.name}` is jitted here", t.entry.node, t.entry.unit),)
             return (self.step(f"traced by `{t.kind}` here", t.node, t.unit),)
         return ()
+
+    def traced_function(self, event: Event) -> str:
+        """The innermost jitted function around an event, or the transform that traces, as code for a message."""
+        for t in reversed(event.trace):
+            if t.entry is not None:
+                return f"`{t.entry.name}`"
+        return f"the body of `{event.trace[-1].kind}`" if event.trace else "the function"
+
+    def is_returned(self, event: OuterWrite) -> bool:
+        """Does the traced function return the object that is written to?"""
+        return any(t.entry is not None and id(event.box) in t.entry.returned for t in event.trace)
 
     def roots(self, event: TracedUse) -> frozenset[Root]:
         """The parameters of jitted functions that the value comes from."""
@@ -187,6 +202,21 @@ class Context:
         if not isinstance(event.statement, cst.Assign | cst.AugAssign):
             return None
         return self.rewrite(event, event.statement, at_update(event.statement), "use `.at[].set()`", Applicability.SAFE)
+
+    def kept_update_fix(self, event: LostUpdate) -> Fix | None:
+        """``x = x.at[i].set(v)`` for an update whose result is thrown away."""
+        if not isinstance(event.node, cst.Call):
+            return None
+        statement = cst.Expr(event.node)
+        new = kept_update(statement) or kept_result(statement)
+        return self.rewrite(event, event.node, new, "assign it", Applicability.SAFE)
+
+    def debug_print_fix(self, event: Effect) -> Fix | None:
+        """``jax.debug.print(…)`` for a ``print`` of traced values."""
+        if event.what != "print" or not isinstance(event.node, cst.Call):
+            return None
+        new = debug_print(event.node, self.names(event))
+        return self.rewrite(event, event.node, new, "use `jax.debug.print`", Applicability.SAFE)
 
     def tuple_fix(self, event: StaticArgument) -> Fix | None:
         """A tuple for a literal list."""

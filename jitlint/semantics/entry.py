@@ -11,7 +11,7 @@ from jitlint.semantics.moment import Moment
 
 if TYPE_CHECKING:
     from jitlint.semantics.source import Unit
-    from jitlint.semantics.state import Read
+    from jitlint.semantics.state import Box, Read
     from jitlint.semantics.values import Func, Value
 
 
@@ -100,8 +100,12 @@ class Entry:
     """The function that nobody in the project calls, under which it was made (None: the module's own run)."""
     signatures: dict[Any, int] = field(default_factory=dict)
     """The signatures it was traced with, numbered."""
+    results: dict[int, Value] = field(default_factory=dict)
+    """What it gave for each signature, when last traced."""
     reads: dict[tuple[int, Any, int | None], Read] = field(default_factory=dict)
     """Outer slots read while tracing, by (id of box, key, signature): the first read of each."""
+    returned: dict[int, Box] = field(default_factory=dict)
+    """Containers and objects that it returned, by id."""
     probed: bool = False
     """True when no call was found and it was analysed with arguments made up from its signature."""
 

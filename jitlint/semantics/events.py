@@ -105,9 +105,10 @@ class ItemAssignment(Event):
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class LostUpdate(Event):
-    """The result of a pure array method is thrown away."""
+    """The result of a pure array method is thrown away. ``name`` is the array's, as written."""
 
     method: str
+    name: str
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
@@ -227,7 +228,11 @@ class LeakedUse(Event):
 
     value: Value
     name: str
+    """The function called at ``node`` that uses it; empty when ``node`` itself does."""
     source: Origin | None
+    error: str = "UnexpectedTracerError"
+    possible: bool = False
+    """It may be another value, or the function that stores it may not have run before."""
 
 
 @dataclass(eq=False, slots=True, kw_only=True)

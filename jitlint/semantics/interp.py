@@ -132,8 +132,8 @@ class Frame:
     caller: Frame | None = None
     turns: int = 1
     class_body: ClassV | None = None
-    root: bool = False
-    """Nobody in the project calls it: it is run with unknown arguments."""
+    root: Func | None = None
+    """The function that runs in it with unknown arguments, since nobody in the project calls it."""
     kept: bool = False
     """Something made in it outlives it: a function or object is returned or stored elsewhere."""
 
@@ -165,6 +165,13 @@ class Interpreter:
         self.compile_time = 0
         self.jit_off = 0
         self.writes: dict[tuple[int, Any], list[Write]] = {}
+        self.current: cst.CSTNode | None = None
+        """The innermost statement that is running."""
+        self.leaking: list[tuple[Box, Any, cst.CSTNode, Unit]] = []
+        """Slots outside of the running trace that traced values were stored in."""
+        self.leaking_memo: list[tuple[Any, cst.CSTNode, Unit]] = []
+        self.leaked_under: dict[int, Any] = {}
+        """For statements that leak, by the id of the node: the root they ran under."""
         self.root: Any = None
         """The function nobody calls that is being run, if any."""
         self.boxes: list[Box] = []
@@ -217,6 +224,7 @@ class Interpreter:
             tuple(Turn(loop, loop.turn, loop.passes) for loop in self.loops),
             tuple(id(f.call) for f in self.frames if f.func is not None),
             not self.forks,
+            self.frames[0] if self.frames else None,
         )
 
     def tick(self) -> int:
@@ -377,7 +385,10 @@ class Interpreter:
         method = _STATEMENTS.get(type(node))
         if method is None:
             return True
-        return method(self, node)
+        around, self.current = self.current, node
+        falls = method(self, node)
+        self.current = around
+        return falls
 
     def _simple_line(self, node: cst.SimpleStatementLine | cst.SimpleStatementSuite) -> bool:
         return all(self.statement(s) for s in node.body)
@@ -560,7 +571,7 @@ class Interpreter:
         finally:
             self.quiet -= 1
 
-    def _place(self, node: cst.BaseExpression) -> tuple[Box, Any, Value] | None:
+    def place(self, node: cst.BaseExpression) -> tuple[Box, Any, Value] | None:
         """The slot that a name or attribute chain reads."""
         if isinstance(node, cst.Name):
             env: Env | None = self.frame.env
@@ -570,14 +581,14 @@ class Interpreter:
                 env = env.parent
             return None
         if isinstance(node, cst.Attribute):
-            owner = self._place(node.value)
+            owner = self.place(node.value)
             if owner is not None and isinstance(owner[2], Obj) and node.attr.value in owner[2].slots:
                 box = owner[2]
                 return box, node.attr.value, box.slots[node.attr.value]
         return None
 
     def _narrow(self, node: cst.BaseExpression, keep: Callable[[Value], bool]) -> None:
-        place = self._place(node)
+        place = self.place(node)
         if place is None or not isinstance(place[2], Union):
             return
         box, key, value = place
@@ -586,7 +597,7 @@ class Interpreter:
             self.trail.write(box, key, left[0] if len(left) == 1 else Union(tuple(left)))
 
     def _narrow_to(self, node: cst.BaseExpression, value: Const) -> None:
-        place = self._place(node)
+        place = self.place(node)
         if place is not None and isinstance(place[2], Host) and place[2].type == type(value.value).__name__:
             self.trail.write(place[0], place[1], replace(value, loops=place[2].loops))
 
@@ -1001,16 +1012,18 @@ class Interpreter:
         return Const(value) if value is not None else Host("str")
 
     def _fstring(self, node: cst.FormattedString) -> Value:
+        shown: list[Value] = []
         for part in node.parts:
             if isinstance(part, cst.FormattedStringExpression):
                 value = self.eval(part.expression)
+                shown.append(value)
                 if part.format_spec is not None and part.format_spec and part.conversion is None:
                     operators.formatted(self, value, part.expression, self.unit.code(part.expression))
                     for sub in part.format_spec:
                         if isinstance(sub, cst.FormattedStringExpression):
                             inner = self.eval(sub.expression)
                             operators.formatted(self, inner, sub.expression, self.unit.code(sub.expression))
-        return Host("str")
+        return operators.text_of(*shown)
 
     def _tuple(self, node: cst.Tuple) -> Value:
         return self.elements(node.elements)
@@ -1304,7 +1317,7 @@ class Interpreter:
                     unit=self.unit,
                     effect=kind,
                     what=what,
-                    traced=any(traced_leaf(a) is not None for a in args),
+                    traced=any(traced_leaf(a) is not None or getattr(a, "via", None) == "tracer" for a in args),
                 )
             )
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from jitlint.knowledge import FunctionModel, MethodModel, Term
-from jitlint.semantics import builtin, calls, operators, shapes, transforms
+from jitlint.semantics import builtin, calls, leaks, operators, shapes, transforms
 from jitlint.semantics.calls import Args
 from jitlint.semantics.events import DynamicShape, GradientCut, KeyUse, NeedsConcrete
 from jitlint.semantics.values import (
@@ -84,7 +84,7 @@ def call(interp: Interpreter, name: str, args: Args, node: cst.CSTNode) -> Value
 def _cast(interp: Interpreter, name: str, args: Args, node: cst.CSTNode) -> Value:
     """``jnp.float32(x)``, ``np.int32(x)``: a scalar type called as a function."""
     value = args.pos[0] if args.pos else Const(0)
-    operators.check_leak(interp, [value], node)
+    leaks.check(interp, [value], node)
     array = as_array(value)
     shape = array.shape if array is not None else None
     dtype = dtype_of(LibV(name))
@@ -109,7 +109,8 @@ def call_method(interp: Interpreter, name: str, me: Value, args: Args, node: cst
     handler = builtin.METHODS.get(owner)
     if handler is not None:
         return handler(interp, me, method, args, node)
-    return UNKNOWN
+    model = interp.knowledge.attribute(owner, method) if isinstance(me, Obj) else None
+    return apply(interp, model.call, args, node, me) if isinstance(model, MethodModel) else UNKNOWN
 
 
 # ------------------------------------------------------------------------------------------------ arrays' methods
@@ -122,7 +123,9 @@ def _array_method(interp: Interpreter, me: Array, method: str, args: Args, node:
         model = interp.knowledge.attribute("array", method)
     if not isinstance(model, MethodModel):
         return UNKNOWN
-    operators.check_leak(interp, [me], node)
+    error = "ConcretizationTypeError" if model.conversion else "UnexpectedTracerError"
+    if leaks.check(interp, [me], node, error):
+        return UNKNOWN
     if me.is_traced and model.raises is not None and kind == "array":
         need = "item" if model.conversion else "attribute"
         operators.needs_concrete(interp, me, node, need, f".{method}()", model.raises)
@@ -140,6 +143,20 @@ def _array_method(interp: Interpreter, me: Array, method: str, args: Args, node:
 
 
 # ------------------------------------------------------------------------------------------------ applying a row
+
+
+def _seeded(interp: Interpreter, model: FunctionModel, given: Given, me: Value | None) -> bool:
+    """Random numbers of a generator that the traced function itself makes from a seed: the same each time anyway."""
+    if model.effect != "random":
+        return False
+    if model.result.op == "instance":
+        return any(isinstance(v, Const | Host) and v != NONE and _effect(v) is None for v, _ in given.values())
+    trace = interp.trace
+    return isinstance(me, Obj) and trace is not None and me.birth > trace.birth
+
+
+def _effect(v: Const | Host) -> str | None:
+    return v.via if v.via in ("clock", "random", "env") else None
 
 
 def bind(model: FunctionModel, args: Args) -> Given:
@@ -207,13 +224,17 @@ def apply(interp: Interpreter, model: FunctionModel, args: Args, node: cst.CSTNo
     values = [v for v, _ in given.values()]
     name = model.name
     what = short(name) if me is None else f".{name.rpartition('.')[2]}()"
-    if model.effect is not None:
+    if model.effect is not None and not _seeded(interp, model, given, me):
         interp.effect(model.effect, what, node, values)
     if model.key is not None:
         _key(interp, model, given, node)
     jax = is_jax(name) or isinstance(me, Array) and me.level is not Level.NUMPY
     if jax:
-        operators.check_leak(interp, values, node)
+        if model.effect is None and leaks.check(interp, values, node):
+            return UNKNOWN
+    elif model.on_traced is not None and model.on_traced.op == "raises":
+        if leaks.check(interp, values, node, model.on_traced.arg):
+            return UNKNOWN
     raised = _check_concrete(interp, model, given, node, what)
     if jax:
         for v, n in given.values():
@@ -817,7 +838,7 @@ def _key(interp: Interpreter, model: FunctionModel, given: Given, node: cst.CSTN
 
 def _place_of(interp: Interpreter, node: cst.CSTNode | None) -> tuple[int, object] | None:
     if isinstance(node, cst.Name | cst.Attribute):
-        place = interp._place(node)
+        place = interp.place(node)
         if place is not None:
             return (id(place[0]), place[1])
     return None

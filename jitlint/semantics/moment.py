@@ -23,11 +23,13 @@ class Moment:
     turns: tuple[Turn, ...] = ()
     chain: tuple[int, ...] = ()
     certain: bool = True
+    run: Any = None
+    """The bottom of the stack: a module that is run, or a function that nobody calls."""
 
     @property
     def key(self) -> tuple[object, ...]:
         """The same for all passes of a loop that is not run turn by turn."""
-        return (*((id(t.loop.node), t.turn) for t in self.turns), self.chain)
+        return (*((id(t.loop.node), t.turn) for t in self.turns), self.chain, id(self.run))
 
     @property
     def open(self) -> tuple[Turn, ...]:

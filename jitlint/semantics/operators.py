@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from jitlint.semantics import calls, lifetime, shapes
+from jitlint.semantics import calls, leaks, lifetime, shapes
 from jitlint.semantics.events import (
     BlindTest,
     DynamicShape,
@@ -159,17 +159,6 @@ def result_array(
     return Array(level, dtype, shape, weak, python, roots, maybe and not definite, origin, loops, via)
 
 
-def check_leak(interp: Interpreter, values: Iterable[Value], node: cst.CSTNode) -> None:
-    """Record the use of a tracer outside any trace: it escaped from one."""
-    if interp.traces:
-        return
-    for v in values:
-        leaf = traced_leaf(v)
-        if isinstance(leaf, Array):
-            interp.emit(LeakedUse(node=node, unit=interp.unit, value=v, name="", source=leaf.origin))
-            return
-
-
 def needs_concrete(
     interp: Interpreter, value: Value, node: cst.CSTNode, need: str, what: str, error: str, param: str = ""
 ) -> bool:
@@ -248,7 +237,7 @@ def truth(interp: Interpreter, value: Value, node: cst.CSTNode, construct: str) 
                     return truth(interp, inner, node, construct)
         if isinstance(m, Array) and m.is_traced or isinstance(m, Tree):
             if not interp.traces:
-                check_leak(interp, [m], node)
+                leaks.check(interp, [m], node)
                 return None
             possible = isinstance(value, Union) or m.maybe or isinstance(m, Tree)
             if interp.muted:
@@ -349,7 +338,7 @@ def _binary(interp: Interpreter, op: type[cst.CSTNode], left: Value, right: Valu
     if lt == "str" and op is cst.Modulo:
         return _percent(interp, left, right, node)
     if lt == "str" or rt == "str":
-        return Host("str", _loops(left, right))
+        return text_of(left, right)
     if lt in NUMBERS and rt in NUMBERS:
         return Host(_number_type(op, lt or "", rt or ""), _loops(left, right), _via(left, right))
     if isinstance(left, SetV) and isinstance(right, SetV):
@@ -407,7 +396,8 @@ def fold(op: type[cst.CSTNode], left: Const, right: Const) -> Value | None:
 
 
 def _array_binary(interp: Interpreter, op: type[cst.CSTNode], left: Value, right: Value, node: cst.CSTNode) -> Value:
-    check_leak(interp, [left, right], node)
+    if leaks.check(interp, [left, right], node):
+        return UNKNOWN
     if (
         isinstance(left, ListV | Tup)
         and isinstance(right, Array)
@@ -444,11 +434,17 @@ def _array_binary(interp: Interpreter, op: type[cst.CSTNode], left: Value, right
     return replace(out, dtype=dtype, weak=weak, shape=shape, python=python)
 
 
+def text_of(*values: Value) -> Host:
+    """A string made of these values; one that shows a tracer says so."""
+    via = "tracer" if any(traced_leaf(v) is not None for v in values) else _via(*values)
+    return Host("str", _loops(*values), via)
+
+
 def _percent(interp: Interpreter, left: Value, right: Value, node: cst.CSTNode) -> Value:
-    text = left.value if isinstance(left, Const) else ""
-    if isinstance(text, str) and any(c in text for c in ("%d", "%f", "%i", "%e", "%g", "%.", "%5", "%0", "%x")):
+    template = left.value if isinstance(left, Const) else ""
+    if isinstance(template, str) and any(c in template for c in ("%d", "%f", "%i", "%e", "%g", "%.", "%5", "%0", "%x")):
         needs_concrete(interp, right, node, "format", "% formatting", "TypeError")
-    return Host("str")
+    return text_of(left, right)
 
 
 def _sequence_binary(interp: Interpreter, op: type[cst.CSTNode], left: Value, right: Value, node: cst.CSTNode) -> Value:
@@ -494,7 +490,8 @@ def unary(interp: Interpreter, node: cst.UnaryOperation, value: Value) -> Value:
         if isinstance(v, Host):
             return v
         if isinstance(v, Array):
-            check_leak(interp, [v], node)
+            if leaks.check(interp, [v], node):
+                return UNKNOWN
             out = result_array(interp, [v], node=node, what="this operation")
             python = ("int" if v.python == "bool" else v.python) if out.is_traced and v.is_traced else None
             return replace(out, dtype=v.dtype, weak=v.weak, shape=v.shape, python=python)
@@ -711,7 +708,8 @@ def _compare(
             return Host("bool")
         if isinstance(traced, Array) and not traced.is_traced and isinstance(other, Unknown):
             return UNKNOWN
-        check_leak(interp, [left, right], node)
+        if leaks.check(interp, [left, right], node):
+            return UNKNOWN
         a, b = number(left), number(right)
         out = result_array(interp, [left, right], dtype="bool", weak=False, node=node, what="this comparison")
         shape = shapes.broadcast(a.shape, b.shape) if a is not None and b is not None else None
@@ -881,7 +879,8 @@ def mask_check(interp: Interpreter, base: Value, index: Value, node: cst.CSTNode
 
 def index_array(interp: Interpreter, base: Array, index: Value, node: cst.Subscript) -> Value:
     """``base[index]`` of an array."""
-    check_leak(interp, [base, index], node)
+    if leaks.check(interp, [base, index], node):
+        return UNKNOWN
     parts = index.items if isinstance(index, Tup) and index.items is not None else (index,)
     if base.level is Level.NUMPY:
         for part in parts:
@@ -984,7 +983,7 @@ def set_item(
 
 def write_place(interp: Interpreter, node: cst.BaseExpression, statement: cst.CSTNode) -> None:
     """Note that the value held by a name changed in place (a numpy array written to)."""
-    place = interp._place(node)
+    place = interp.place(node)
     if place is not None:
         box, key, value = place
         if isinstance(value, Array):
@@ -1051,7 +1050,8 @@ def iterate(interp: Interpreter, value: Value, node: cst.CSTNode, count: int | N
         case SetV():
             return Tup(None, value.slots.get("elem"))
         case Array():
-            check_leak(interp, [value], node)
+            if leaks.check(interp, [value], node):
+                return Tup(None, UNKNOWN)
             out = result_array(interp, [value], node=node, what="iterating over a jax array")
             shape = None if value.shape is None else value.shape[1:]
             item = replace(out, dtype=value.dtype, weak=value.weak, shape=shape, python=None)
@@ -1162,6 +1162,8 @@ def outer_write(interp: Interpreter, box: Box, key: Any, value: Value, node: cst
         return
     if box is interp.frame.env:
         return
+    if traced_leaf(value) is not None:
+        leaks.stored(interp, box, key, node)
     outermost = next((t for t in interp.traces if box.birth <= t.birth), trace)
     interp.emit(
         OuterWrite(
@@ -1196,6 +1198,12 @@ def checked_read(interp: Interpreter, value: Value, name: str, node: cst.CSTNode
     return value
 
 
+_NOT_IN_PLACE = frozenset(
+    {"sort", "astype", "reshape", "transpose", "ravel", "flatten", "squeeze", "clip", "round", "swapaxes", "repeat"}
+)
+"""Array methods whose calls as statements look as if they changed the array."""
+
+
 def thrown_away(interp: Interpreter, node: cst.BaseExpression, value: Value) -> None:
     """Record an expression statement whose only point is a result that nobody takes."""
     if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
@@ -1207,7 +1215,13 @@ def thrown_away(interp: Interpreter, node: cst.BaseExpression, value: Value) -> 
             and isinstance(value, Array)
             and node.func.attr.value != "get"
         ):
-            interp.emit(LostUpdate(node=node, unit=interp.unit, method=f".at[].{node.func.attr.value}"))
+            name = interp.unit.code(inner.value.value)
+            interp.emit(LostUpdate(node=node, unit=interp.unit, method=f".at[].{node.func.attr.value}", name=name))
+        elif isinstance(value, Array) and node.func.attr.value in _NOT_IN_PLACE:
+            receiver = interp.place(inner)
+            if receiver is not None and isinstance(receiver[2], Array) and receiver[2].level is not Level.NUMPY:
+                method, name = f".{node.func.attr.value}", interp.unit.code(inner)
+                interp.emit(LostUpdate(node=node, unit=interp.unit, method=method, name=name))
 
 
 __all__ = ["FALSE", "TRUE", "AtV", "SliceV"]

@@ -76,7 +76,7 @@ def run_root(interp: Interpreter, func: Func) -> None:
     from jitlint.semantics.interp import Frame
 
     interp.new_root()
-    frame = Frame(module.env, func.unit, module, "", root=True)
+    frame = Frame(module.env, func.unit, module, "", root=func)
     interp.frames.append(frame)
     interp.root = func.lazy
     try:
@@ -152,6 +152,7 @@ def probe(interp: Interpreter, entry: Entry) -> None:
     entry.probed = True
     frame = Frame(module.env, entry.unit, module, "")
     interp.frames.append(frame)
+    interp.root = entry.node
     try:
         origin = Origin(f"`{entry.name}` is jitted here", entry.node, entry.unit)
         args = Args()
@@ -167,6 +168,7 @@ def probe(interp: Interpreter, entry: Entry) -> None:
             interp, entry.kind, entry, entry.node, True, lambda: calls.call_value(interp, entry.func, args, entry.node)
         )
     finally:
+        interp.root = None
         interp.frames.pop()
 
 

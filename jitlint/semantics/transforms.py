@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from jitlint.semantics import calls, operators, shapes
+from jitlint.semantics import calls, leaks, operators, shapes
 from jitlint.semantics.cachekey import cache_key
 from jitlint.semantics.calls import Args, Binding
 from jitlint.semantics.entry import Call, Entry, Param, Root
@@ -280,6 +280,8 @@ def host_call(
     finally:
         interp.traces.pop()
         interp.compile_time = saved
+        if not interp.traces and (interp.leaking or interp.leaking_memo):
+            leaks.trace_ended(interp)
 
 
 # ------------------------------------------------------------------------------------------------ jit
@@ -604,6 +606,9 @@ def call_jitted(interp: Interpreter, jitted: Jitted, args: Args, node: cst.CSTNo
     call.signature = None if trace_key is None else entry.signatures.setdefault(trace_key, len(entry.signatures))
     if key is not None and key in entry.cache:
         result = entry.cache[key]
+    elif call.signature is not None and call.signature in entry.results and any(isinstance(v, Obj) for v in inner.pos):
+        # an object whose attributes changed since: JAX knows it by its identity, and runs nothing again
+        result = entry.results[call.signature]
     else:
         if len(entry.calls) > 64 and key is not None and len(entry.cache) > 32:
             return UNKNOWN
@@ -617,8 +622,11 @@ def call_jitted(interp: Interpreter, jitted: Jitted, args: Args, node: cst.CSTNo
             arguments,
             call.signature,
         )
+        entry.returned.update((id(b), b) for b in _boxes(result))
         if key is not None:
             entry.cache[key] = result
+        if call.signature is not None:
+            entry.results[call.signature] = result
         _check_result(interp, entry, result, node)
     out = concretize(interp, result, args.values(), node)
     return out

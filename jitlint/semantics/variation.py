@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
@@ -113,18 +114,30 @@ class Count:
         return "one per call" if self.calls else "one per iteration"
 
 
-@dataclass(slots=True)
-class _Repeats:
-    """Over which loops and call chains a set of moments repeats."""
+@dataclass(frozen=True, slots=True)
+class Repeats:
+    """How many objects a set of moments stands for, over which loops, and whether over several calls without a loop."""
 
-    number: int | None
-    exact: bool
-    loops: list[Loop]
-    chains: bool
+    number: int | None = 0
+    exact: bool = True
+    loops: tuple[Loop, ...] = ()
+    chains: bool = False
 
 
-def repeats(moments: Iterable[tuple[Hashable, Moment]]) -> _Repeats:
-    """How many distinct objects the keyed moments stand for, and the loops whose turns tell them apart."""
+def repeats(moments: Iterable[tuple[Hashable, Moment]]) -> Repeats:
+    """How many distinct objects the keyed moments stand for in one run of the program: the most of any run.
+
+    What tests do is no evidence: they call everything, and each in a process of its own as far as anybody knows.
+    """
+    runs: dict[int, list[tuple[Hashable, Moment]]] = {}
+    for key, m in moments:
+        if not is_test(m):
+            runs.setdefault(id(m.run), []).append((key, m))
+    found = [_in_run(each) for each in runs.values()]
+    return max(found, key=lambda r: (r.number is None, r.number or 0), default=Repeats())
+
+
+def _in_run(moments: Iterable[tuple[Hashable, Moment]]) -> Repeats:
     groups: dict[Hashable, list[Moment]] = {}
     for key, m in moments:
         groups.setdefault(key, []).append(m)
@@ -135,27 +148,36 @@ def repeats(moments: Iterable[tuple[Hashable, Moment]]) -> _Repeats:
     chains: set[tuple[int, ...]] = set()
     for group in groups.values():
         factor: int | None = 1
-        seen: dict[int, tuple[Loop, dict[int, bool]]] = {}
+        open_: dict[int, tuple[Loop, dict[int, bool]]] = {}
         for m in group:
             chains.add(m.chain)
             for t in m.turns:
+                loops.setdefault(id(t.loop.node), t.loop)
                 if t.turn is not None:
                     turns.setdefault(id(t.loop.node), set()).add(t.turn)
-                    loops.setdefault(id(t.loop.node), t.loop)
                 else:
-                    _, passes = seen.setdefault(id(t.loop.node), (t.loop, {}))
+                    passes = open_.setdefault(id(t.loop.node), (t.loop, {}))[1]
                     passes[t.passes] = passes.get(t.passes, False) or m.certain
-        for key, (loop, passes) in seen.items():
-            if not again(passes):
-                continue
-            exact = exact and any(certain for p, certain in passes.items() if p >= 1)
-            loops[key] = loop
-            turns.setdefault(key, set()).update((-1, -2))
-            factor = None if factor is None or loop.trip is None else factor * loop.trip
+        for node, (loop, passes) in open_.items():
+            if again(passes):
+                exact = exact and any(certain for p, certain in passes.items() if p >= 1)
+                turns.setdefault(node, set()).update((-1, -2))
+                factor = None if factor is None or loop.trip is None else factor * loop.trip
         exact = exact and any(m.certain for m in group)
         total = None if total is None or factor is None else total + factor
-    varying = [loop for key, loop in loops.items() if len(turns[key]) > 1]
-    return _Repeats(total, exact, varying, len(chains) > 1 and not varying)
+    varying = tuple(loop for node, loop in loops.items() if len(turns.get(node, ())) > 1)
+    return Repeats(total, exact, varying, len(chains) > 1 and not varying)
+
+
+def is_test(moment: Moment) -> bool:
+    """Does it happen in a test?"""
+    run = moment.run
+    if run is None:
+        return False
+    path = PurePath(run.module.module.display)
+    if path.name.startswith(("test_", "conftest")) or path.stem.endswith("_test") or "tests" in path.parts:
+        return True
+    return run.root is not None and run.root.name.startswith("test")
 
 
 def again(passes: dict[int, bool]) -> bool:
@@ -214,7 +236,16 @@ def remade_site(interp: Interpreter, node: cst.CSTNode) -> Remade | None:
 
 
 def _used(entry: Entry) -> bool:
-    return any(not c.traced for c in entry.calls)
+    return any(not c.traced and not _only_lowered(c.node) for c in entry.calls)
+
+
+def _only_lowered(node: cst.CSTNode) -> bool:
+    """``jitted.lower(…)`` and its kin ask for the program, once."""
+    return (
+        isinstance(node, cst.Call)
+        and isinstance(node.func, cst.Attribute)
+        and node.func.attr.value in ("lower", "trace", "eval_shape")
+    )
 
 
 def _memoised(entry: Entry) -> bool:
@@ -237,22 +268,12 @@ def _discarded(entry: Entry, outer: Loop | None) -> bool:
 
 
 def _root(entry: Entry) -> str | None:
-    """The name of the function around it that nobody calls, where more than one call of it must be expected."""
-    frame = entry.frame
-    while frame.caller is not None and not frame.caller.root:
-        frame = frame.caller
-    if frame.func is None or frame.caller is None or entry.moment.turns:
+    """The name of the method around it that nobody calls, where more than one call of it must be expected."""
+    run = entry.moment.run
+    if run is None or run.root is None or run.root.owner is None or entry.moment.turns or is_test(entry.moment):
         return None
-    name = frame.func.name
-    path = frame.func.unit.module.path
-    if _once(name) or path.name.startswith("test") or path.stem.endswith("test") or "tests" in path.parts:
-        return None
-    return str(frame.func.qualname)
-
-
-def _once(name: str) -> bool:
-    """Names of functions that a process calls once, and of tests."""
-    return name.lstrip("_").startswith(("test", "main", "bench", "setUp", "init", "setup", "train", "fit", "run"))
+    name = run.root.name.lstrip("_")
+    return None if name.startswith(("init", "setup", "main", "train", "fit", "run")) else str(run.root.qualname)
 
 
 def _throwaway(entry: Entry) -> bool:
@@ -265,6 +286,8 @@ def remade_body(events: Iterable[ControlFlow]) -> Remade | None:
     keyed: list[tuple[Hashable, Moment]] = []
     why = ""
     for e in events:
+        if e.moment.run is not None and e.moment.run.root is not None:
+            continue  # a function that nobody calls may well be called under jit
         if e.kind == "map":
             keyed.append((("map", e.moment.key), e.moment))
             why = "`lax.map`"

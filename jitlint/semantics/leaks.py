@@ -1,0 +1,108 @@
+"""Leaks: tracers that are stored where they outlive their trace, and the use of such values.
+
+While a trace runs, what traced code stores outside is a value like any other. When the outermost trace ends, the traced
+values that were stored are marked (``via`` is ``leaked``), wherever they lie: JAX refuses them in any other place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import libcst as cst
+
+from jitlint.semantics.events import LeakedUse
+from jitlint.semantics.state import Box
+from jitlint.semantics.values import Array, DictV, ListV, Origin, Tup, Union, Value, leaves, traced_leaf
+
+if TYPE_CHECKING:
+    from jitlint.semantics.interp import Interpreter
+    from jitlint.semantics.source import Unit
+
+LEAKED = "leaked"
+DEPTH = 4
+
+
+def stored(interp: Interpreter, box: Box, key: Any, node: cst.CSTNode) -> None:
+    """A traced value is being stored in a slot that was there before the outermost trace."""
+    if box.birth <= interp.traces[0].birth:
+        interp.leaking.append((box, key, node, interp.unit))
+
+
+def trace_ended(interp: Interpreter) -> None:
+    """Mark what the outermost trace, which has just ended, left behind."""
+    stores, interp.leaking = interp.leaking, []
+    for box, key, node, unit in stores:
+        value = box.slots.get(key)
+        if value is not None and traced_leaf(value) is not None:
+            interp.trail.write(box, key, _mark(interp, value, node, unit))
+    for memo, node, unit in interp.leaking_memo:
+        interp.memo[memo] = _mark(interp, interp.memo[memo], node, unit)
+    interp.leaking_memo = []
+
+
+def _mark(interp: Interpreter, value: Value, node: cst.CSTNode, unit: Unit, depth: int = 0) -> Value:
+    if depth > DEPTH:
+        return value
+    match value:
+        case Array() if value.is_traced and value.via != LEAKED:
+            interp.leaked_under[id(node)] = interp.root
+            return replace(value, via=LEAKED, origin=Origin("stored here while tracing", node, unit, value.origin))
+        case Tup(items=items, elem=elem):
+            return replace(
+                value,
+                items=None if items is None else tuple(_mark(interp, i, node, unit, depth + 1) for i in items),
+                elem=None if elem is None else _mark(interp, elem, node, unit, depth + 1),
+            )
+        case Union(members=ms):
+            return Union(tuple(_mark(interp, m, node, unit, depth + 1) for m in ms))
+        case ListV() | DictV():
+            for key, inner in list(value.slots.items()):
+                interp.trail.write(value, key, _mark(interp, inner, node, unit, depth + 1))
+    return value
+
+
+def check(
+    interp: Interpreter, values: Iterable[Value], node: cst.CSTNode, error: str = "UnexpectedTracerError"
+) -> bool:
+    """Record the use of a tracer that escaped its trace, if one of the values holds one; True when that is certain."""
+    for value in values:
+        for leaf in _escaped(interp, value):
+            _emit(interp, value, leaf, node, error)
+            return not leaf.maybe and not isinstance(value, Union)
+    return False
+
+
+def _escaped(interp: Interpreter, value: Value) -> Iterator[Array]:
+    """Tracers that were stored, and in the module's own run, outside of any trace, all there are."""
+    host = not interp.traces and interp.root is None
+    for leaf in leaves(value):
+        if isinstance(leaf, Array) and leaf.is_traced and (leaf.via == LEAKED or host):
+            yield leaf
+
+
+def _emit(interp: Interpreter, value: Value, leaf: Array, node: cst.CSTNode, error: str) -> None:
+    origin = leaf.origin
+    unit = interp.unit
+    inside = ""
+    if interp.traces:
+        # JAX finds a tracer of another trace when the trace that uses it ends: at the call from outside
+        outermost = interp.traces[0]
+        inside = outermost.entry.name if outermost.entry is not None else outermost.kind
+        node, unit, error = outermost.node, outermost.unit, "UnexpectedTracerError"
+    elif origin is not None and origin.node is interp.current and interp.frame.call is not None:
+        # a statement that uses what it stored before: the store is reported there, so the use where it is called
+        inside = interp.frame.qualname
+        node, unit = interp.frame.call, interp.frames[-2].unit
+    under = interp.leaked_under.get(id(origin.node)) if origin is not None else None
+    event = LeakedUse(
+        node=node,
+        unit=unit,
+        value=value,
+        name=inside,
+        source=origin,
+        error=error,
+        possible=leaf.maybe or isinstance(value, Union) or under is not interp.root,
+    )
+    interp.emit(event)
