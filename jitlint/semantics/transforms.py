@@ -1376,6 +1376,13 @@ def tree_map(interp: Interpreter, func: Value, trees: list[Value], node: cst.CST
         arguments = [v, *(UNKNOWN if isinstance(o, Tup | ListV | DictV) else o for o in others)]
         if with_path:
             arguments = [UNKNOWN, *arguments]
-        return calls.call_value(interp, func, Args(arguments), node)
+        result = calls.call_value(interp, func, Args(arguments), node)
+        if isinstance(v, Unknown):
+            return UNKNOWN
+        if isinstance(v, Tree):
+            # the structure is not known: what comes out has it too
+            out = operators.result_array(interp, [v, result])
+            return Tree(out.roots, out.origin, v.maybe) if out.is_traced else UNKNOWN
+        return result
 
     return go(first, rest)

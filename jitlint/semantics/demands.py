@@ -1,0 +1,148 @@
+"""What the body of a jitted function asks of a parameter about whose value nothing is known.
+
+Where no caller says what is passed, the annotation does, or the use: a bound of ``range``, a shape, an axis, a function
+that is called, a string that is compared. Such a parameter must be static for the function to run at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from jitlint.semantics import calls
+from jitlint.semantics.entry import Entry, Param, Root
+from jitlint.semantics.events import BadArgument
+from jitlint.semantics.validity import Invalid, invalid_leaves
+from jitlint.semantics.values import (
+    NONE,
+    Array,
+    ClassV,
+    Const,
+    Host,
+    Obj,
+    Tree,
+    Tup,
+    Unknown,
+    Value,
+    leaves,
+    members,
+    py_type,
+    union,
+)
+
+if TYPE_CHECKING:
+    from jitlint.semantics.interp import Interpreter
+
+STRUCTURAL = frozenset(
+    {
+        "range",
+        "repeat",
+        "shape",
+        "size",
+        "count",
+        "axis",
+        "index",
+        "dtype",
+        "flag",
+        "order",
+        "list-index",
+        "list-slice",
+        "array-slice",
+        "hash",
+        "static",
+        "str",
+    }
+)
+"""Needs that no array meets: a parameter with one is a Python setting."""
+_FUNCTION_WORDS = frozenset({"f", "g", "fn", "fns", "fun", "func", "funcs", "function", "functions", "callback"})
+
+
+def note(value: Value, need: str) -> None:
+    """Remember what is asked of the parameters that a value comes from."""
+    for leaf in leaves(value):
+        if isinstance(leaf, Tree) or isinstance(leaf, Array) and leaf.python is not None:
+            for root in leaf.roots:
+                root.demands.add(need)
+
+
+def is_open(root: Root) -> bool:
+    """Is nothing known of what callers pass?"""
+    return all(isinstance(m, Unknown | Tree) or m == NONE for v, _ in root.passed for m in members(v))
+
+
+def expected(interp: Interpreter, param: Param) -> Value | None:
+    """What the signature says is passed, as a host value; None when it says nothing."""
+    value = calls.from_annotation(interp, param.annotation) if param.annotation is not None else None
+    if isinstance(value, Unknown):
+        value = None
+    default = param.default
+    if default is None or isinstance(default, Unknown):
+        return value
+    if default == NONE:
+        return union([value, NONE]) if value is not None else None
+    if value is not None:
+        return value
+    kind = py_type(default)
+    if kind in ("bool", "int", "float", "complex"):
+        return Host(kind)
+    return default if isinstance(default, Const | Tup | Obj) else None
+
+
+def report(interp: Interpreter) -> None:
+    """Tell the rules of the parameters that, by annotation or use, are given what JAX does not take."""
+    for entry in interp.entries:
+        if entry.kind not in ("jit", "pjit") or entry.opaque or entry.target is None:
+            continue
+        for root in list(entry.roots.values()):
+            param = entry.param(root.name)
+            if param is None or param.kind in ("args", "kwargs") or root.name in entry.statics or not is_open(root):
+                continue
+            node = _node_of(entry, root.name)
+            invalid = next(_invalid(interp, entry, root, param), None)
+            if node is not None and invalid is not None:
+                interp.emit(
+                    BadArgument(
+                        node=node,
+                        unit=entry.target.unit,
+                        entry=entry,
+                        param=root.name,
+                        value=invalid.value,
+                        what=invalid.what,
+                        callee=entry.name,
+                        possible=True,
+                    )
+                )
+
+
+def _invalid(interp: Interpreter, entry: Entry, root: Root, param: Param) -> Iterator[Invalid]:
+    annotated = calls.from_annotation(interp, param.annotation) if param.annotation is not None else None
+    receiver = entry.target is not None and entry.target.owner is not None and entry.params is not None
+    if receiver and entry.params and entry.params[0] is param and param.name in ("self", "cls"):
+        return
+    for m in members(annotated) if annotated is not None else ():
+        for bad in invalid_leaves(interp, m):
+            if not (isinstance(m, Obj) and _has_pytree_kin(interp, m)):
+                yield bad
+    if annotated is None and "call" in root.demands and not _FUNCTION_WORDS.isdisjoint(root.name.split("_")):
+        yield Invalid(Host("function"), "a function")
+    if annotated is None and ("str" in root.demands or py_type(param.default or NONE) == "str"):
+        yield Invalid(Host("str"), "a string")
+
+
+def _has_pytree_kin(interp: Interpreter, value: Obj) -> bool:
+    """Is some class that derives from the annotated one a pytree, or not understood?"""
+    return any(
+        isinstance(value.cls, ClassV)
+        and c is not value.cls
+        and any(b is value.cls for b in c.mro())
+        and (c.facts.pytree or c.facts.namedtuple or c.facts.opaque or c.facts.metaclass)
+        for c in interp.classes
+    )
+
+
+def _node_of(entry: Entry, name: str) -> cst.Param | None:
+    assert entry.target is not None
+    p = entry.target.node.params
+    return next((x for x in (*p.posonly_params, *p.params, *p.kwonly_params) if x.name.value == name), None)
