@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from jitlint.semantics import lifetime, operators
+from jitlint.semantics import demands, lifetime, operators
 from jitlint.semantics.entry import Param
 from jitlint.semantics.source import scope_of
 from jitlint.semantics.state import Box, Changes
@@ -40,6 +40,7 @@ from jitlint.semantics.values import (
     Wrapped,
     join,
     join_all,
+    leaves,
     members,
     py_type,
     union,
@@ -204,6 +205,8 @@ def call_value(interp: Interpreter, func: Value, args: Args, node: cst.CSTNode) 
                 return UNKNOWN
             interp.fork([arm(m) for m in callables])
             return union(results)
+        case Tree():
+            demands.note(func, "call")
     escape(interp, args)
     return UNKNOWN
 
@@ -406,7 +409,7 @@ def decorate(interp: Interpreter, decorator: cst.Decorator, value: Value, node: 
         and isinstance(expr, cst.Attribute)
         and expr.attr.value in ("setter", "deleter", "register")
     ):
-        return interp.frame.env.slots.get(node.name.value, value) if expr.attr.value == "setter" else value
+        return dec.self if isinstance(dec.self, Func) and expr.attr.value != "register" else value
     if isinstance(dec, Unknown):
         return value
     with transforms.decorating(interp, expr):
@@ -491,13 +494,25 @@ def _call_cached(interp: Interpreter, func: Func, env: Env, binding: Binding, no
     key = ("lru", id(func), tuple(fingerprint(v) for v in env.slots.values()))
     if key in interp.memo:
         return interp.memo[key]
-    result = run_body(interp, func, env, node, None)
+    outer = interp.loops
+    changing = _loops_of(env)
+    interp.loops = [loop for loop in outer if loop in changing]
+    try:
+        result = run_body(interp, func, env, node, None)
+    finally:
+        interp.loops = outer
+    lifetime.keep(interp, result, "cache")
     leaf = traced_leaf(result)
     if leaf is not None and interp.staging and node is not None:
         interp.emit(OuterWrite(node=node, unit=interp.unit, kind="cache", name=func.name, leaf=leaf))
         interp.leaking_memo.append((key, node, interp.unit))
     interp.memo[key] = result
     return result
+
+
+def _loops_of(env: Env) -> frozenset[Any]:
+    """The loops over which some variable of a scope changes."""
+    return frozenset().union(*(getattr(leaf, "loops", NO_LOOPS) for v in env.slots.values() for leaf in leaves(v)))
 
 
 def _argument(
@@ -596,7 +611,7 @@ def run_body(interp: Interpreter, func: Func, env: Env, node: cst.CSTNode | None
     """Run a function's body in a scope whose parameters are bound."""
     from jitlint.semantics.interp import Frame
 
-    owner_module = _module_of(interp, func)
+    owner_module = module_of(interp, func)
     if isinstance(func.lazy, cst.Lambda):
         frame = Frame(
             env,
@@ -664,7 +679,7 @@ class ContextV(Value):
     value: Value
 
 
-def _module_of(interp: Interpreter, func: Func) -> ModuleV:
+def module_of(interp: Interpreter, func: Func) -> ModuleV:
     found = interp.modules.get(str(func.unit.module.path))
     assert found is not None
     return found
@@ -785,6 +800,8 @@ def is_callable(v: Value) -> bool | None:
     """``callable(v)`` where known."""
     match v:
         case Func() | Bound() | Partial() | Wrapped() | Jitted() | ClassV():
+            return True
+        case Host(type="function"):
             return True
         case Const() | Host() | Array() | Tup() | ListV() | DictV() | SetV() | Tree():
             return False
@@ -959,6 +976,10 @@ def from_annotation(interp: Interpreter, node: cst.BaseExpression, depth: int = 
         return Array(Level.HOST, "key" if model is not None and model.kind == "key" else None)
     if name == "numpy.ndarray":
         return Array(Level.NUMPY)
+    if name in ("typing.Callable", "collections.abc.Callable"):
+        return Host("function")
+    if model is not None and model.kind in ("object", "optimizer", "linen", "haiku"):
+        return Obj(LibV(name), node, open_=True)
     return None
 
 

@@ -19,7 +19,8 @@ def keep(interp: Interpreter, value: Value, how: str, depth: int = 0) -> None:
         return
     match value:
         case Jitted(entry=entry):
-            entry.kept = entry.kept or how
+            if entry.kept in ("", "returned", "argument"):
+                entry.kept = how
         case Func():
             if func_is_nested(value):
                 _keep_frames(interp, value)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from jitlint.semantics import calls, operators, transforms
+from jitlint.semantics import calls, demands, operators, transforms
 from jitlint.semantics.calls import Args
 from jitlint.semantics.entry import Entry, Param
 from jitlint.semantics.values import (
@@ -28,6 +28,7 @@ from jitlint.semantics.values import (
     Value,
     join,
     py_type,
+    union,
 )
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def _inside_traced(interp: Interpreter, f: Func) -> bool:
 
 def run_root(interp: Interpreter, func: Func) -> None:
     """Run a function with unknown arguments (of the annotated types)."""
-    module = calls._module_of(interp, func)
+    module = calls.module_of(interp, func)
     if module.state != "done":
         return
     from jitlint.semantics.interp import Frame
@@ -147,7 +148,7 @@ def probe(interp: Interpreter, entry: Entry) -> None:
     if entry.params is None or entry.target is None or entry.opaque:
         return
     target = entry.target
-    module = calls._module_of(interp, target)
+    module = calls.module_of(interp, target)
     interp.new_root()
     entry.probed = True
     frame = Frame(module.env, entry.unit, module, "")
@@ -175,11 +176,11 @@ def probe(interp: Interpreter, entry: Entry) -> None:
 def _probe_argument(interp: Interpreter, entry: Entry, p: Param, origin: Origin, index: int) -> Value:
     target = entry.target
     assert target is not None
-    annotated = calls.from_annotation(interp, p.annotation) if p.annotation is not None else None
+    said = demands.expected(interp, target, p)
     if p.name in entry.statics:
         if index == 0 and target.owner is not None and target.flavour != "static" and p.name == "self":
             return self_value(interp, target.owner)
-        return annotated if annotated is not None else (_kind_of(p.default) if p.default is not None else UNKNOWN)
+        return said if said is not None else UNKNOWN
     if index == 0 and target.owner is not None and p.name in ("self", "cls"):
         me = self_value(interp, target.owner)
         return transforms.abstract(interp, me, entry.root(p.name), origin, maybe=True)
@@ -187,22 +188,10 @@ def _probe_argument(interp: Interpreter, entry: Entry, p: Param, origin: Origin,
     where = Origin(
         f"`{p.name}` is traced when it is passed: an argument of `{entry.name}`, jitted here", entry.node, entry.unit
     )
-    if annotated is not None and not isinstance(annotated, Unknown):
-        return transforms.abstract(interp, annotated, root, where, maybe=True)
-    default = p.default
-    kind = py_type(default) if default is not None else None
-    if kind in ("bool", "int", "float"):
-        return Array(Level.TRACED, kind, (), kind != "bool", kind, frozenset((root,)), True, where)
-    if kind == "str" or isinstance(default, Const) and default.value is None:
-        return default if default is not None else UNKNOWN
-    if isinstance(default, Tup):
-        return default
-    return Tree(frozenset((root,)), where, True)
-
-
-def _kind_of(v: Value) -> Value:
-    kind = py_type(v)
-    return Host(kind) if kind in ("bool", "int", "float", "str") else v if not isinstance(v, Const) else UNKNOWN
+    if said is not None:
+        return transforms.abstract(interp, said, root, where, maybe=True)
+    tree = Tree(frozenset((root,)), where, True)
+    return union([NONE, tree]) if p.default == NONE else tree
 
 
 __all__ = ["Jitted", "operators", "run_uncalled"]

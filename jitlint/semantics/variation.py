@@ -260,7 +260,10 @@ def _called_within(entry: Entry, loop: Loop) -> bool:
 
 def _discarded(entry: Entry, outer: Loop | None) -> bool:
     """Is it gone when the function that made it has returned, or at the end of the loop's turn?"""
-    if entry.kept in ("attribute", "item", "global"):
+    if entry.kept in ("attribute", "item", "global", "cache"):
+        return False
+    func = entry.frame.func
+    if func is not None and func.name == "__init__":
         return False
     if not entry.kept and not entry.frame.kept:
         return any(c.inside for c in entry.calls)
