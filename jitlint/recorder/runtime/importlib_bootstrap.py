@@ -88,11 +88,13 @@ def make_entry(original: Callable[..., Any], wrap: Callable[[Any], Any], finish:
             kwargs = dict(kwargs)
             fun, rest = kwargs.pop("fun"), ()
         else:
-            original(**kwargs)
+            decorator = original(**kwargs)
 
             def decorate(fun: Any) -> Any:
                 __tracebackhide__ = True
-                return entry(fun, **kwargs)
+                result = decorator(wrap(fun))
+                finish(result, fun)
+                return result
 
             return decorate
         wrapped = wrap(fun)
