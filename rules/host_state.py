@@ -23,8 +23,8 @@ Read clocks, the environment, files and iterators outside, and pass what was rea
 
 ## When it is silent
 
-Outside of traced functions, in the bodies of `jax.debug.callback`, `jax.pure_callback` and `jax.experimental.io_callback`,
-on a generator made from a fixed seed in the traced function itself, and on iterators made there.
+Outside of traced functions, in the bodies of `jax.debug.callback`, `jax.pure_callback` and
+`jax.experimental.io_callback`, on a generator made from a fixed seed in the traced function itself, and on iterators made there.
 """
 
 from collections.abc import Iterator
@@ -45,13 +45,13 @@ _WHAT = {
 
 def check(event: Effect, ctx: Context) -> Iterator[Report]:
     """Report reads of host state."""
-    found = _WHAT.get(event.effect)
-    if found is not None:
+    found, often = _WHAT.get(event.effect), ctx.how_often(event)
+    if found is not None and often is not None:
         does, advice = found
         yield Report(
             event.node,
             f"`{ctx.code(event)}` {does} while {ctx.traced_function(event)} is traced: "
-            "once for each compilation, and every call gets that",
+            f"{often}, and all get the same",
             advice,
         )
 

@@ -26,7 +26,8 @@ def step(w, calls):
 
 ## When it is silent
 
-On containers and objects made in the traced function, in callbacks, and where the object written to is returned.
+On containers and objects made in the traced function, in callbacks, where the object written to is returned, and on
+what was None or missing before (filled in once).
 Writes of traced values are JIT406.
 """
 
@@ -45,11 +46,11 @@ def check(event: OuterWrite, ctx: Context) -> Iterator[Report]:
                 "it: the caller's object stays as it was",
                 "return what changed, or work on a copy",
             )
-    elif event.leaf is None and event.kind != "cache":
+    elif event.leaf is None and event.kind != "cache" and not event.first and ctx.how_often(event):
         yield Report(
             event.node,
-            f"`{ctx.code(event)}` runs while {ctx.traced_function(event)} is traced: once for each compilation, "
-            "not in every call",
+            f"`{ctx.code(event)}` runs while {ctx.traced_function(event)} is traced: "
+            f"{ctx.how_often(event)}, not in every call",
             "return the new value and assign it outside, or use `jax.debug.callback`",
         )
 

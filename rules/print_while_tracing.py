@@ -47,21 +47,21 @@ _ADVICE = {
 
 def check(event: Effect, ctx: Context) -> Iterator[Report]:
     """Report output made while tracing."""
-    advice = _ADVICE.get(event.effect)
-    if advice is None or event.effect == "log" and not event.traced:
+    advice, often = _ADVICE.get(event.effect), ctx.how_often(event)
+    if advice is None or often is None or event.effect == "log" and not event.traced:
         return
     where = ctx.traced_function(event)
     if event.traced:
         yield Report(
             event.node,
-            f"`{ctx.code(event)}` runs while {where} is traced: it shows a tracer, once for each compilation",
+            f"`{ctx.code(event)}` runs while {where} is traced: it shows a tracer, {often}",
             advice,
             fix=ctx.debug_print_fix(event),
         )
     else:
         yield Report(
             event.node,
-            f"`{ctx.code(event)}` runs once for each compilation of {where}, not in every call",
+            f"`{ctx.code(event)}` runs {often} of {where}, not in every call",
             advice,
             severity=Severity.INFO,
         )

@@ -375,6 +375,10 @@ def make_function(interp: Interpreter, node: cst.FunctionDef | cst.Lambda) -> Fu
     func = Func(name, f"{prefix}.{name}" if prefix else name, frame.env, interp.unit, node, owner=owner)
     func.loops = frozenset(interp.loops)
     func.frame = frame if frame.func is not None else None
+    scope: Env | None = frame.env
+    while scope is not None and not scope.captured:
+        scope.captured = True
+        scope = scope.parent
     func.moment = interp.moment()
     func.birth = interp.tick()
     for p in [*node.params.posonly_params, *node.params.params, *node.params.kwonly_params]:
@@ -655,14 +659,18 @@ def run_body(interp: Interpreter, func: Func, env: Env, node: cst.CSTNode | None
     if exits:
         alternatives: list[Changes] = [c for _, c in exits]
         values = [v for v, _ in exits]
-        if falls:
+        if falls or frame.straight is not None:
             alternatives.append(interp.trail.changes(frame.mark))
-            values.append(NONE)
+            values.append(NONE if frame.straight is None else frame.straight)
         interp.trail.undo(frame.mark)
         interp.trail.merge(alternatives, join)
         result = values[0] if len(values) == 1 else union(values)
+    elif frame.straight is not None:
+        result = frame.straight
     else:
         result = NONE if falls else UNKNOWN
+    if not env.captured:
+        interp.trail.forget(frame.mark, env)
     if scope.generator:
         if func.flavour == "contextmanager":
             return ContextV(union(frame.yields) if frame.yields else UNKNOWN)

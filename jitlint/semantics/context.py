@@ -40,6 +40,9 @@ if TYPE_CHECKING:
     from jitlint.semantics.source import Unit
 
 
+_RUN_EACH_TIME = {"eval_shape", "make_jaxpr", "grad", "linear_transpose", "checkpoint"}
+
+
 class Context:
     """Answers rules' questions."""
 
@@ -101,6 +104,13 @@ class Context:
             if t.entry is not None:
                 return f"`{t.entry.name}`"
         return f"the body of `{event.trace[-1].kind}`" if event.trace else "the function"
+
+    def how_often(self, event: Event) -> str | None:
+        """How often traced code runs, for a message; None where every call of it runs it (``eval_shape``, plain grad)."""
+        kinds = {t.kind for t in event.trace if t.entry is None}
+        if any(t.entry is not None for t in event.trace) or kinds - _RUN_EACH_TIME - {"vmap"}:
+            return "once for each compilation"
+        return "once for the whole batch" if "vmap" in kinds else None
 
     def is_returned(self, event: OuterWrite) -> bool:
         """Does the traced function return the object that is written to?"""

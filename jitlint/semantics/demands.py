@@ -7,19 +7,20 @@ that is called, a string that is compared. Such a parameter must be static for t
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from jitlint.semantics import calls
+from jitlint.semantics import calls, validity
 from jitlint.semantics.entry import Entry, Param, Root
 from jitlint.semantics.events import BadArgument
-from jitlint.semantics.validity import Invalid, invalid_leaves
 from jitlint.semantics.values import (
     NONE,
     Array,
     ClassV,
     Const,
+    Func,
     Host,
     Obj,
     Tree,
@@ -72,11 +73,30 @@ def is_open(root: Root) -> bool:
     return all(isinstance(m, Unknown | Tree) or m == NONE for v, _ in root.passed for m in members(v))
 
 
-def expected(interp: Interpreter, param: Param) -> Value | None:
+def annotated(interp: Interpreter, target: Func, param: Param) -> Value | None:
+    """A host value of the annotated type, read where the function is defined; None when nothing is said."""
+    if param.annotation is None:
+        return None
+    with _inside(interp, target):
+        value = calls.from_annotation(interp, param.annotation)
+    return None if isinstance(value, Unknown) else value
+
+
+@contextmanager
+def _inside(interp: Interpreter, target: Func) -> Iterator[None]:
+    """Look names up where the function is defined."""
+    from jitlint.semantics.interp import Frame
+
+    interp.frames.append(Frame(target.env, target.unit, calls.module_of(interp, target), target.qualname))
+    try:
+        yield
+    finally:
+        interp.frames.pop()
+
+
+def expected(interp: Interpreter, target: Func, param: Param) -> Value | None:
     """What the signature says is passed, as a host value; None when it says nothing."""
-    value = calls.from_annotation(interp, param.annotation) if param.annotation is not None else None
-    if isinstance(value, Unknown):
-        value = None
+    value = annotated(interp, target, param)
     default = param.default
     if default is None or isinstance(default, Unknown):
         return value
@@ -101,34 +121,35 @@ def report(interp: Interpreter) -> None:
                 continue
             node = _node_of(entry, root.name)
             invalid = next(_invalid(interp, entry, root, param), None)
-            if node is not None and invalid is not None:
-                interp.emit(
-                    BadArgument(
-                        node=node,
-                        unit=entry.target.unit,
-                        entry=entry,
-                        param=root.name,
-                        value=invalid.value,
-                        what=invalid.what,
-                        callee=entry.name,
-                        possible=True,
-                    )
-                )
+            if node is None or invalid is None:
+                continue
+            event = BadArgument(
+                node=node,
+                unit=entry.target.unit,
+                entry=entry,
+                param=root.name,
+                value=invalid.value,
+                what=invalid.what,
+                callee=entry.name,
+                possible=True,
+            )
+            with _inside(interp, entry.target):
+                interp.emit(event)
 
 
-def _invalid(interp: Interpreter, entry: Entry, root: Root, param: Param) -> Iterator[Invalid]:
-    annotated = calls.from_annotation(interp, param.annotation) if param.annotation is not None else None
-    receiver = entry.target is not None and entry.target.owner is not None and entry.params is not None
-    if receiver and entry.params and entry.params[0] is param and param.name in ("self", "cls"):
+def _invalid(interp: Interpreter, entry: Entry, root: Root, param: Param) -> Iterator[validity.Invalid]:
+    assert entry.target is not None and entry.params is not None
+    if entry.target.owner is not None and entry.params[0] is param and param.name in ("self", "cls"):
         return
-    for m in members(annotated) if annotated is not None else ():
-        for bad in invalid_leaves(interp, m):
+    said = annotated(interp, entry.target, param)
+    for m in members(said) if said is not None else ():
+        for bad in validity.invalid_leaves(interp, m):
             if not (isinstance(m, Obj) and _has_pytree_kin(interp, m)):
                 yield bad
-    if annotated is None and "call" in root.demands and not _FUNCTION_WORDS.isdisjoint(root.name.split("_")):
-        yield Invalid(Host("function"), "a function")
-    if annotated is None and ("str" in root.demands or py_type(param.default or NONE) == "str"):
-        yield Invalid(Host("str"), "a string")
+    if said is None and "call" in root.demands and not _FUNCTION_WORDS.isdisjoint(root.name.split("_")):
+        yield validity.Invalid(Host("function"), "a function")
+    if said is None and ("str" in root.demands or py_type(param.default or NONE) == "str"):
+        yield validity.Invalid(Host("str"), "a string")
 
 
 def _has_pytree_kin(interp: Interpreter, value: Obj) -> bool:

@@ -21,6 +21,8 @@ class Root:
 
     entry: Entry
     name: str
+    demands: set[str] = field(default_factory=set)
+    """What the body asks of it that no array gives, see :mod:`~jitlint.semantics.demands`."""
     passed: list[tuple[Value, cst.CSTNode | None]] = field(default_factory=list)
     """What calls gave for it, with the node of the argument."""
     leaf: str = ""

@@ -218,6 +218,8 @@ class OuterWrite(Event):
     name: str
     leaf: Array | Tree | None
     argument: bool = False
+    first: bool = False
+    """The slot was empty, or None, before."""
     box: Any = None
     key: Any = None
 
@@ -276,13 +278,16 @@ class KeyReuse(Event):
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class DonatedUse(Event):
-    """An argument that was donated is used again. ``how``: ``read``, ``again``, ``twice``."""
+    """A buffer that was donated is used. ``how``: ``read`` (by an operation), ``again`` (given to a jitted call),
+    ``twice`` (given twice to the call that donates it, as parameter ``name`` the second time)."""
 
     name: str
     how: str
-    entry: Entry
-    donated_at: cst.CSTNode | None = None
-    donated_unit: Unit | None = None
+    entry: Entry | None
+    source: Origin | None = None
+    """Where it was donated."""
+    possible: bool = False
+    """Whether a result takes the buffer over is not known."""
 
 
 @dataclass(eq=False, slots=True, kw_only=True)

@@ -123,6 +123,10 @@ class Frame:
     func: Func | None = None
     args_self: Value | None = None
     exits: list[tuple[Value, Changes]] = field(default_factory=list)
+    straight: Value | None = None
+    """What a ``return`` outside of any branch, loop and ``try`` gave."""
+    nesting: int = 0
+    """Branches, loops and ``try`` bodies running in it, whose state may be undone."""
     mark: int = 0
     loop_outs: list[tuple[list[Changes], list[Changes], int]] = field(default_factory=list)
     """Per running loop: changes at ``break``, at ``continue``, and the mark they count from."""
@@ -307,6 +311,8 @@ class Interpreter:
         """Run each arm from the same state and continue from the join of those that fall through."""
         alternatives: list[Changes] = []
         flows = []
+        frame = self.frame
+        frame.nesting += 1
         for arm in arms:
             mark = self.trail.mark()
             self.forks += 1
@@ -782,7 +788,10 @@ class Interpreter:
     def _return(self, node: cst.Return) -> bool:
         value = self.eval(node.value) if node.value is not None else NONE
         lifetime.keep(self, value, "returned")
-        self.frame.exits.append((value, self.trail.changes(self.frame.mark)))
+        if self.frame.nesting == 0:
+            self.frame.straight = value  # nothing will be undone behind it: the state can stay as it is
+        else:
+            self.frame.exits.append((value, self.trail.changes(self.frame.mark)))
         return False
 
     def _raise(self, node: cst.Raise) -> bool:

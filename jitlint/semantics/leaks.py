@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
+from jitlint.semantics import donation
 from jitlint.semantics.events import LeakedUse
 from jitlint.semantics.state import Box
 from jitlint.semantics.values import Array, DictV, ListV, Origin, Tup, Union, Value, leaves, traced_leaf
@@ -66,7 +67,10 @@ def _mark(interp: Interpreter, value: Value, node: cst.CSTNode, unit: Unit, dept
 def check(
     interp: Interpreter, values: Iterable[Value], node: cst.CSTNode, error: str = "UnexpectedTracerError"
 ) -> bool:
-    """Record the use of a tracer that escaped its trace, if one of the values holds one; True when that is certain."""
+    """Record the use of a tracer that escaped its trace, or of a donated buffer; True when it is certain."""
+    values = list(values)
+    if donation.check(interp, values, node):
+        return True
     for value in values:
         for leaf in _escaped(interp, value):
             _emit(interp, value, leaf, node, error)

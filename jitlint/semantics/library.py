@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from jitlint.knowledge import FunctionModel, MethodModel, Term
-from jitlint.semantics import builtin, calls, leaks, operators, shapes, transforms
+from jitlint.semantics import builtin, calls, donation, leaks, operators, shapes, transforms
 from jitlint.semantics.calls import Args
 from jitlint.semantics.events import DynamicShape, GradientCut, KeyUse, NeedsConcrete
 from jitlint.semantics.values import (
@@ -232,6 +232,8 @@ def apply(interp: Interpreter, model: FunctionModel, args: Args, node: cst.CSTNo
     if jax:
         if model.effect is None and leaks.check(interp, values, node):
             return UNKNOWN
+    elif model.effect == "print":
+        donation.check(interp, values, node)
     elif model.on_traced is not None and model.on_traced.op == "raises":
         if leaks.check(interp, values, node, model.on_traced.arg):
             return UNKNOWN
@@ -480,9 +482,9 @@ def _shaped(
                 count = given.get("indices_or_sections", (UNKNOWN, None))[0]
                 n = shapes.as_int(count)
                 if n is not None and n <= 16:
-                    return ListV(Tup((replace(array(), dtype=_dtype(model, given, me)),) * n), node)
+                    return ListV(Tup(tuple(replace(array(), dtype=_dtype(model, given, me)) for _ in range(n))), node)
             if model.name.rpartition(".")[2] in ("meshgrid", "broadcast_arrays"):
-                return ListV(Tup((array(),) * len([k for k in given if k.startswith("*")])), node)
+                return ListV(Tup(tuple(array() for k in given if k.startswith("*"))), node)
             return ListV(Tup(None, array()), node)
         case "tree":
             found = given.get(result.arg)
@@ -927,7 +929,8 @@ def _transform(interp: Interpreter, model: FunctionModel, args: Args, node: cst.
             interp, "grad", None, node, False, lambda: calls.call_value(interp, func, Args(linear), node)
         )
         out = transforms._delinearize(interp, result, linear, node)
-        return Tup((out, UNKNOWN)) if kind != "jvp" else Tup((out, out))
+        # What vjp and linearize give is a function that is a pytree.
+        return Tup((out, Wrapped("tree_partial", UNKNOWN, {}, node))) if kind != "jvp" else Tup((out, out))
     if kind in ("eval_shape", "linear_transpose"):
         func = args.pos[0] if args.pos else UNKNOWN
         transforms.call_wrapped(interp, Wrapped("eval_shape", func, {}, node), Args(args.pos[1:], dict(args.kw)), node)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from jitlint.semantics import calls, leaks, lifetime, shapes
+from jitlint.semantics import calls, demands, leaks, lifetime, shapes
 from jitlint.semantics.events import (
     BlindTest,
     DynamicShape,
@@ -23,6 +23,7 @@ from jitlint.semantics.events import (
 from jitlint.semantics.state import Box, Read
 from jitlint.semantics.values import (
     FALSE,
+    GONE,
     NO_LOOPS,
     NONE,
     TRUE,
@@ -132,7 +133,7 @@ def result_array(
             if isinstance(v, Array):
                 level = max(level, v.level)
                 loops |= v.loops
-                via = via or v.via
+                via = via or (v.via if v.via not in GONE else None)
                 if v.is_traced:
                     roots |= v.roots
                     origin = origin or v.origin
@@ -146,7 +147,7 @@ def result_array(
                 maybe |= v.maybe
             elif isinstance(v, Const | Host):
                 loops |= v.loops
-                via = via or v.via
+                via = via or (v.via if v.via not in GONE else None)
     if level >= Level.HOST and level is not Level.TRACED and interp.staging:
         level = Level.TRACED
         definite = True
@@ -164,6 +165,7 @@ def needs_concrete(
 ) -> bool:
     """Record that ``what`` needs ``value`` concrete, if it is traced; True when it (certainly) is."""
     certain = False
+    demands.note(value, need)
     for m in members(value):
         leaf = traced_leaf(m)
         if leaf is None:
@@ -361,7 +363,7 @@ def _loops(*values: Value) -> frozenset[Any]:
 
 
 def _via(*values: Value) -> str | None:
-    return next((via for v in values if (via := getattr(v, "via", None))), None)
+    return next((via for v in values if (via := getattr(v, "via", None)) and via not in GONE), None)
 
 
 def _number_type(op: type[cst.CSTNode], a: str, b: str) -> str:
@@ -421,7 +423,8 @@ def _array_binary(interp: Interpreter, op: type[cst.CSTNode], left: Value, right
     a, b = number(left), number(right)
     out = result_array(interp, [left, right], node=node, what="this operation")
     if a is None or b is None:
-        return replace(out, shape=None)
+        scalar = _may_be_number(left) and _may_be_number(right) and op is not cst.MatrixMultiply
+        return replace(out, shape=None, python="number" if scalar and out.is_traced else None)
     dtype, weak = shapes.promote(a, b)
     if op is cst.Divide:
         dtype = shapes.inexact(dtype)
@@ -432,6 +435,11 @@ def _array_binary(interp: Interpreter, op: type[cst.CSTNode], left: Value, right
     if out.level is Level.NUMPY and out.shape == () and a.shape == () and b.shape == ():
         pass
     return replace(out, dtype=dtype, weak=weak, shape=shape, python=python)
+
+
+def _may_be_number(v: Value) -> bool:
+    """Could it be a Python number if the parameter that it comes from were static?"""
+    return isinstance(v, Tree) and bool(v.roots) or isinstance(v, Array) and v.python is not None or py_type(v) in NUMBERS
 
 
 def text_of(*values: Value) -> Host:
@@ -684,6 +692,8 @@ def _compare(
         traced = left if isinstance(left, Array | Tree) else right
         other = right if traced is left else left
         if isinstance(other, Const | Host) and py_type(other) in ("NoneType", "str", "bytes") and equality:
+            if py_type(other) == "str":
+                demands.note(traced, "str")
             if isinstance(traced, Array) and traced.is_traced and py_type(other) == "str":
                 against = repr(other.value) if isinstance(other, Const) else "a string"
                 blind(
@@ -713,7 +723,7 @@ def _compare(
         a, b = number(left), number(right)
         out = result_array(interp, [left, right], dtype="bool", weak=False, node=node, what="this comparison")
         shape = shapes.broadcast(a.shape, b.shape) if a is not None and b is not None else None
-        python = "bool" if out.is_traced and a is not None and b is not None and a.python and b.python else None
+        python = "bool" if out.is_traced and _may_be_number(left) and _may_be_number(right) else None
         if out.level is Level.LINEAR:
             out = replace(out, level=Level.HOST)  # a comparison under plain grad is concrete
         return replace(out, shape=shape, python=python)
@@ -853,7 +863,13 @@ def _index_sequence(interp: Interpreter, content: Tup, index: Value, node: cst.S
             return content.items[index.value]
         except IndexError:
             return UNKNOWN
-    return vary_if(content.any_item(), _loops(index))
+    return vary_if(_one_of(content), _loops(index))
+
+
+def _one_of(content: Tup) -> Value:
+    """Any element: an array of its own, since it may be another one each time."""
+    item = content.any_item()
+    return replace(item) if isinstance(item, Array) else item
 
 
 def mask_check(interp: Interpreter, base: Value, index: Value, node: cst.CSTNode) -> None:
@@ -1018,6 +1034,8 @@ def dict_key(v: Value) -> Any | None:
 
 def hashed(interp: Interpreter, value: Value, node: cst.CSTNode, what: str) -> None:
     """Record that a value is hashed."""
+    if isinstance(value, Tree):
+        demands.note(value, "hash")
     if isinstance(value, Array | Tup | Union) and interp.traces:
         needs_concrete(interp, value, node, "hash", what, "TypeError")
 
@@ -1057,7 +1075,7 @@ def iterate(interp: Interpreter, value: Value, node: cst.CSTNode, count: int | N
             item = replace(out, dtype=value.dtype, weak=value.weak, shape=shape, python=None)
             length = value.shape[0] if value.shape else count
             if length is not None and length <= 16:
-                return Tup((item,) * length, kind="same")
+                return Tup(tuple(replace(item) for _ in range(length)), kind="same")
             return Tup(None, item, kind="same")
         case Tree():
             return Tup((value,) * count) if count is not None and count <= 16 else Tup(None, value)
@@ -1174,9 +1192,17 @@ def outer_write(interp: Interpreter, box: Box, key: Any, value: Value, node: cst
             leaf=traced_leaf(value),
             box=box,
             key=key,
+            first=_is_first(box, key),
             argument=id(box) in outermost.arguments,
         )
     )
+
+
+def _is_first(box: Box, key: Any) -> bool:
+    value = box.slots.get(key)
+    if value is None and isinstance(box, Obj) and box.project_class is not None:
+        value = box.project_class.lookup(key)
+    return value is None or value == NONE
 
 
 def note_read(interp: Interpreter, box: Box, key: Any, value: Value, node: cst.CSTNode) -> None:

@@ -9,6 +9,7 @@ import libcst as cst
 
 from jitlint.findings import Applicability, Edit, Fix, NewImport
 from jitlint.fix.static_args import Kind, Parameter, Refusal, make_static
+from jitlint.semantics.demands import STRUCTURAL
 from jitlint.semantics.entry import Entry, Param, Root
 from jitlint.semantics.events import BadArgument, BlindTest, Event, NeedsConcrete, StaticArgument, TracedUse, TruthTest
 from jitlint.semantics.validity import unhashable
@@ -48,7 +49,7 @@ _KINDS = {
 
 def settings_behind(leaf: Array | Tree, need: str = "") -> tuple[Root, ...] | None:
     """The parameters to make static so that the value becomes a Python value; None when that is no cure."""
-    if not isinstance(leaf, Array) or leaf.python is None or not leaf.roots:
+    if isinstance(leaf, Array) and leaf.python is None or not leaf.roots or any(r.leaf for r in leaf.roots):
         return None
     roots = tuple(sorted(leaf.roots, key=lambda r: (r.entry.time, r.name)))
     return roots if all(is_setting(r, need) for r in roots) else None
@@ -74,7 +75,7 @@ def is_setting(root: Root, need: str = "") -> bool:
                 seen.add(m)
     if len(seen) > MOST_VARIANTS:
         return False
-    return evidence or _declared(param)
+    return evidence or _declared(param) or not STRUCTURAL.isdisjoint(root.demands)
 
 
 def _donated(entry: Entry, name: str) -> bool:
@@ -161,21 +162,30 @@ def roots_to_fix(event: Event) -> tuple[Root, ...] | None:
             "numpy",
             "format",
         ):
-            return settings_behind(event.leaf, event.need)
+            return _settings_in(event.value, event.need)
         return None
     if isinstance(event, TruthTest | BlindTest):
         return settings_behind(event.leaf)
     if isinstance(event, StaticArgument) and event.problem == "traced":
-        leaf = next((x for x in leaves(event.value) if isinstance(x, Array)), None)
-        if leaf is None:
-            return None
-        roots = settings_behind(leaf)
+        roots = _settings_in(event.value, "static")
         return tuple(r for r in roots if r.entry is not event.entry) if roots is not None else None
     if isinstance(event, BadArgument) and event.entry is not None:
         root = event.entry.roots.get(event.param)
-        if root is not None and _all_hashable(root):
+        if root is not None and not event.receiver and unhashable(event.value) is None and _all_hashable(root):
             return (root,)
     return None
+
+
+def _settings_in(value: Value, need: str) -> tuple[Root, ...] | None:
+    """The settings behind every traced leaf of a value; None when one of them is no setting."""
+    out: dict[Root, None] = {}
+    for leaf in leaves(value):
+        if isinstance(leaf, Array) and leaf.is_traced or isinstance(leaf, Tree):
+            roots = settings_behind(leaf, need)
+            if roots is None:
+                return None
+            out.update(dict.fromkeys(roots))
+    return tuple(out) or None
 
 
 def _all_hashable(root: Root) -> bool:
@@ -185,9 +195,7 @@ def _all_hashable(root: Root) -> bool:
     for value, _ in root.passed:
         if unhashable(value) is not None:
             return False
-        if isinstance(value, Unknown | Array | Tree):
-            return False
-        if any(isinstance(x, Array | Tree) for x in leaves(value)):
+        if any(isinstance(x, Array) for x in leaves(value)):
             return False
     return True
 

@@ -116,6 +116,12 @@ class Trail:
             else:
                 box.slots[key] = old
 
+    def forget(self, mark: int, box: Box) -> None:
+        """Drop the writes to a box that nothing can reach any more."""
+        log = self._log
+        if len(log) > mark:
+            log[mark:] = [entry for entry in log[mark:] if entry[0] is not box]
+
     def apply(self, changes: Changes) -> None:
         """Make the writes of one set of changes."""
         for box, key, value in changes.values():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from jitlint.semantics import calls, leaks, operators, shapes
+from jitlint.semantics import calls, demands, donation, leaks, operators, shapes
 from jitlint.semantics.cachekey import cache_key
 from jitlint.semantics.calls import Args, Binding
 from jitlint.semantics.entry import Call, Entry, Param, Root
@@ -556,6 +556,9 @@ def call_jitted(interp: Interpreter, jitted: Jitted, args: Args, node: cst.CSTNo
         entry.calls.append(call)
         interp.emit(EntryCall(node=node, unit=interp.unit, entry=entry, call=call))
     here = interp.origin(f"`{entry.name}` is called here", node)
+    donated = donation.donated_parameters(entry, binding.spelling) if not interp.traces else set()
+    if not interp.traces and donation.before_call(interp, entry, call.bound, donated, node):
+        return UNKNOWN
     if not binding.loose and args.rest is None and args.more is None:
         for p in params or ():
             required = p.kind in ("pos", "posonly", "kwonly") and not p.has_default
@@ -582,7 +585,10 @@ def call_jitted(interp: Interpreter, jitted: Jitted, args: Args, node: cst.CSTNo
         where = Origin(f"`{name}` is traced: an argument of `{entry.name}`, jitted here", entry.node, entry.unit, here)
 
         report_invalid(interp, entry, name, value, at, node)
-        out = abstract(interp, value, root, where)
+        parameter = entry.param(name) if isinstance(value, Unknown) else None
+        open_ = parameter is not None and entry.target is not None
+        said = demands.expected(interp, entry.target, parameter) if open_ else None
+        out = abstract(interp, value if said is None else said, root, where, maybe=said is not None)
         copies.append(out)
         return out
 
@@ -629,6 +635,8 @@ def call_jitted(interp: Interpreter, jitted: Jitted, args: Args, node: cst.CSTNo
             entry.results[call.signature] = result
         _check_result(interp, entry, result, node)
     out = concretize(interp, result, args.values(), node)
+    if donated:
+        donation.after_call(interp, entry, call.bound, donated, result, node)
     return out
 
 
@@ -715,7 +723,12 @@ def _check_static(interp: Interpreter, entry: Entry, name: str, value: Value, at
 
     leaf = traced_leaf(value)
     if leaf is not None and isinstance(leaf, Array) and not isinstance(value, Union):
+        demands.note(value, "static")
         report("traced", "a traced value", leaf.maybe)
+        return True
+    if isinstance(leaf, Tree) and leaf.roots and not isinstance(value, Union):
+        demands.note(value, "static")
+        report("traced", "a traced value", True)
         return True
     if has_linear(value) and not isinstance(value, Union):
         report("traced", "a value that is differentiated")

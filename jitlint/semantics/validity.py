@@ -41,6 +41,7 @@ _HOSTS = {
     "dtype": "a dtype",
     "treedef": "a tree definition",
     "coroutine": "a coroutine",
+    "function": "a function",
 }
 _HOOKS = ("__new__", "__init_subclass__", "__jax_array__", "tree_flatten")
 """What lets a class make itself something that JAX takes."""
@@ -174,6 +175,8 @@ def _instance(interp: Interpreter, value: Obj) -> str | None:
     cls = value.cls
     if isinstance(cls, LibV):
         model = interp.knowledge.class_(cls.name)
+        if model is not None and model.kind in ("linen", "haiku"):
+            return f"a module of {model.kind}, which is no pytree,"
         if model is not None and model.kind == "optimizer":
             return "an optimizer, whose fields are functions,"
         if cls.name == "object" or model is not None and model.kind == "object" and cls.name not in _REFERENCES:
@@ -196,7 +199,7 @@ def is_plain(cls: ClassV) -> bool:
         if isinstance(base, ClassV):
             if base.facts.opaque or base.facts.metaclass or any(hook in base.slots for hook in _HOOKS):
                 return False
-        elif not (isinstance(base, LibV) and base.name.startswith(_PLAIN_BASES)):
+        elif not isinstance(base, LibV) or not base.name.startswith(_PLAIN_BASES) or base.name.endswith(".Protocol"):
             return False
     return True
 

@@ -65,6 +65,9 @@ class Origin:
         return out
 
 
+GONE = frozenset({"leaked", "donated", "maybe donated"})
+"""Values of ``via`` that say that an array cannot be used any more."""
+
 NO_LOOPS: frozenset[Any] = frozenset()
 
 
@@ -234,12 +237,14 @@ class SetV(Box, Value):
 class Env(Box):
     """A scope: names to values. ``parent`` is the next scope that name lookup goes to."""
 
-    __slots__ = ("name", "parent")
+    __slots__ = ("captured", "name", "parent")
 
     def __init__(self, parent: Env | None, name: str) -> None:
         super().__init__(None)
         self.parent = parent
         self.name = name
+        self.captured = False
+        """A function or class made in it refers to it."""
 
 
 class ModuleV(Box, Value):
@@ -586,7 +591,8 @@ def _merge_arrays(a: Array, b: Array) -> Array | None:
     python = a.python if a.python == b.python else None
     roots = a.roots | b.roots
     maybe = a.maybe and b.maybe
-    if (shape, dtype, weak, python, roots, maybe, loops) == (
+    via = a.via if a.via == b.via else None if {a.via, b.via} & GONE else a.via or b.via
+    if (shape, dtype, weak, python, roots, maybe, loops, via) == (
         a.shape,
         a.dtype,
         a.weak,
@@ -594,9 +600,12 @@ def _merge_arrays(a: Array, b: Array) -> Array | None:
         a.roots,
         a.maybe,
         a.loops,
+        a.via,
     ):
         return a
-    return replace(a, shape=shape, dtype=dtype, weak=weak, python=python, roots=roots, maybe=maybe, loops=loops)
+    return replace(
+        a, shape=shape, dtype=dtype, weak=weak, python=python, roots=roots, maybe=maybe, loops=loops, via=via
+    )
 
 
 def join_shapes(a: Shape | None, b: Shape | None) -> Shape | None:

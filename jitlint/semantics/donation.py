@@ -1,0 +1,169 @@
+"""Donation: buffers that a jitted call takes over, and what still refers to them.
+
+A call on the host takes the buffers of its donated arguments where a result can use them. Every name, attribute and
+container slot that holds such an array then holds a deleted one; they are marked (``via`` is ``donated``), and a mark
+goes when the slot is assigned anew. Under an outer trace nothing is donated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from jitlint.semantics.entry import Entry
+from jitlint.semantics.events import DonatedUse
+from jitlint.semantics.state import Box
+from jitlint.semantics.values import (
+    Array,
+    DictV,
+    Env,
+    Level,
+    ListV,
+    Obj,
+    Origin,
+    Tup,
+    Union,
+    Value,
+    leaves,
+)
+
+if TYPE_CHECKING:
+    from jitlint.semantics.interp import Interpreter
+
+DONATED = "donated"
+MAYBE = "maybe donated"
+DEPTH = 4
+
+
+def donated_parameters(entry: Entry, spelling: dict[str, str]) -> set[str]:
+    """The names of the parameters that a call spelt like this donates."""
+    positional = [p.name for p in entry.params or () if p.kind in ("pos", "posonly")]
+    nums = {positional[n] for n in entry.donate_nums if -len(positional) <= n < len(positional)}
+    if entry.kind == "pmap":
+        nums = {n for n in nums if spelling.get(n) == "pos"}
+    return nums | set(entry.donate_names)
+
+
+def before_call(interp: Interpreter, entry: Entry, given: dict[str, Value], donated: set[str], node: cst.CSTNode) -> bool:
+    """Record a call that is given a deleted buffer, or donates one that it is given twice; True when it raises."""
+    leaf = next((x for v in given.values() for x in _donated(v)), None)
+    if leaf is not None:
+        _emit(interp, leaf, node, "again", entry)
+        return leaf.via == DONATED
+    seen: dict[int, str] = {}
+    for name, value in sorted(given.items(), key=lambda item: item[0] not in donated):
+        for leaf in _buffers(value):
+            first = seen.setdefault(id(leaf), name)
+            if first in donated and first != name:
+                interp.emit(DonatedUse(node=node, unit=interp.unit, name=name, how="twice", entry=entry))
+                return True
+    return False
+
+
+def after_call(
+    interp: Interpreter, entry: Entry, given: dict[str, Value], donated: set[str], result: Value, node: cst.CSTNode
+) -> None:
+    """Mark the buffers that the call took over, wherever they are still referred to."""
+    marks: dict[int, tuple[Array, Array]] = {}
+    results = list(leaves(result))
+    for name in donated:
+        for leaf in _buffers(given[name]) if name in given else ():
+            usable = _usable(leaf, results)
+            if usable is not False:
+                origin = Origin(f"donated to `{entry.name}` here", node, interp.unit)
+                via = DONATED if usable else MAYBE
+                marks[id(leaf)] = (leaf, replace(leaf, via=via, origin=origin))
+    if marks:
+        seen: set[int] = set()
+        for box in _scopes(interp):
+            _mark_box(interp, box, marks, seen, 0)
+        for value in given.values():
+            _marked(interp, value, marks, seen, 0)
+
+
+def check(interp: Interpreter, values: Iterable[Value], node: cst.CSTNode) -> bool:
+    """Record the use of a deleted buffer, if one of the values is one; True when that is certain."""
+    if interp.traces:
+        return False
+    for value in values:
+        for leaf in _donated(value):
+            _emit(interp, leaf, node, "read", None)
+            return leaf.via == DONATED and not isinstance(value, Union)
+    return False
+
+
+def _buffers(value: Value) -> Iterator[Array]:
+    return (x for x in leaves(value) if isinstance(x, Array) and x.level is Level.HOST)
+
+
+def _donated(value: Value) -> Iterator[Array]:
+    return (x for x in _buffers(value) if x.via in (DONATED, MAYBE))
+
+
+def _usable(leaf: Array, results: list[Value]) -> bool | None:
+    """Can a result take the buffer over? JAX wants one of the same shape and dtype; None when that is not known."""
+    known = True
+    for out in results:
+        if isinstance(out, Array):
+            exact = None not in (out.shape, out.dtype, leaf.shape, leaf.dtype) and None not in (*out.shape, *leaf.shape)
+            if exact and (out.shape, out.dtype) == (leaf.shape, leaf.dtype):
+                return True
+            known &= exact
+        else:
+            known = False
+    return False if known else None
+
+
+def _scopes(interp: Interpreter) -> Iterator[Box]:
+    seen: set[int] = set()
+    for frame in interp.frames:
+        env: Env | None = frame.env
+        while env is not None and id(env) not in seen:
+            seen.add(id(env))
+            yield env
+            env = env.parent
+
+
+def _mark_box(
+    interp: Interpreter, box: Box, marks: dict[int, tuple[Array, Array]], seen: set[int], depth: int
+) -> None:
+    if id(box) in seen or depth > DEPTH:
+        return
+    seen.add(id(box))
+    for key, value in list(box.slots.items()):
+        new = _marked(interp, value, marks, seen, depth)
+        if new is not value:
+            interp.trail.write(box, key, new)
+
+
+def _marked(
+    interp: Interpreter, value: Value, marks: dict[int, tuple[Array, Array]], seen: set[int], depth: int
+) -> Value:
+    match value:
+        case Array():
+            found = marks.get(id(value))
+            return found[1] if found is not None else value
+        case Tup(items=items) if items is not None:
+            new = tuple(_marked(interp, i, marks, seen, depth + 1) for i in items)
+            return value if all(a is b for a, b in zip(new, items, strict=True)) else replace(value, items=new)
+        case ListV() | DictV() | Obj():
+            _mark_box(interp, value, marks, seen, depth + 1)
+    return value
+
+
+def _emit(interp: Interpreter, leaf: Array, node: cst.CSTNode, how: str, entry: Entry | None) -> None:
+    origin = leaf.origin
+    interp.emit(
+        DonatedUse(
+            node=node,
+            unit=interp.unit,
+            name=interp.unit.code(node),
+            how=how,
+            entry=entry,
+            source=origin,
+            possible=leaf.via == MAYBE,
+        )
+    )
