@@ -1,74 +1,202 @@
-"""The key under which JAX remembers a trace, as far as it can be known from the arguments of one call."""
+"""The cache key of a call of a jitted function, in parts: what JAX compares when it looks for a compiled program."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from typing import Any
 
+import libcst as cst
+
+from jitlint.semantics.entry import Call, Entry
+from jitlint.semantics.identity import hashed_by_identity, identity
+from jitlint.semantics.moment import Moment
 from jitlint.semantics.values import (
+    NO_LOOPS,
     Array,
     Bound,
     ClassV,
     Const,
     DictV,
     Func,
+    Host,
     Jitted,
+    Level,
     LibV,
     ListV,
-    ModuleV,
     Obj,
     Partial,
     Tup,
     Value,
     Wrapped,
+    py_type,
 )
 
-_DEPTH = 5
+NUMBERS = frozenset({"bool", "int", "float", "complex"})
+_SAME = {"float32": "float", "float64": "float", "int32": "int", "int64": "int", "complex64": "complex"}
 
 
-def cache_key(positional: Iterable[Value], by_name: Iterable[tuple[str, Value]]) -> Hashable | None:
-    """A key that is equal for two calls that share a trace, and differs for two that do not; None when not known.
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of a key: ``kind`` is ``static`` ``fresh`` ``shape`` ``dtype`` ``weak`` ``structure`` ``spelling``."""
 
-    The values are those that the traced function gets: tracers of traced arguments, static ones as they are.
-    """
-    parts = [_key(v, 0) for v in positional]
-    parts.extend(_key(v, 0) for _, v in by_name)
-    return None if None in parts else (tuple(parts), tuple(name for name, _ in by_name))
-
-
-def _key(v: Value, depth: int) -> Hashable | None:
-    if depth > _DEPTH:
-        return None
-    match v:
-        case Array(dtype=dtype, shape=shape, weak=weak):
-            if dtype is None or shape is None or None in shape:
-                return None
-            return ("array", v.level, dtype, shape, bool(weak))
-        case Const():
-            return v
-        case LibV():
-            return v
-        case Tup(items=items) if items is not None:
-            return _all((v.kind,), items, depth)
-        case ListV():
-            content = _key(v.content, depth + 1)
-            return None if content is None else ("list", content)
-        case DictV() if v.rest is None:
-            entries = v.entries()
-            return _all(("dict", tuple(map(repr, entries))), entries.values(), depth)
-        case Obj():
-            cls = v.project_class
-            if cls is None:
-                return None
-            if cls.facts.pytree or cls.facts.namedtuple:
-                return None if v.open else _all((id(cls), tuple(v.slots)), v.slots.values(), depth)
-            return ("object", id(v)) if cls.lookup("__hash__") is None and not cls.facts.dataclass else None
-        case Bound(func=f, self=me):
-            return _all(("bound",), (f, me), depth)
-        case Func() | Jitted() | ClassV() | Wrapped() | Partial() | ModuleV():
-            return ("identity", id(v))
-    return None
+    param: str
+    kind: str
+    path: str = ""
 
 
-def _all(what: Hashable, values: Iterable[Value], depth: int) -> Hashable | None:
-    parts = tuple(_key(x, depth + 1) for x in values)
-    return None if None in parts else (what, parts)
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """What a part is in one call. ``value`` None: not known. It changes over ``loops``."""
+
+    value: Hashable = None
+    loops: frozenset[Any] = NO_LOOPS
+    setting: bool = False
+    """One of few by its type: a flag, a name, an enum member."""
+    text: str = ""
+    at: Moment | None = None
+    """When the object was made, for one that is equal only to itself."""
+    node: Any = None
+    """Where it was made."""
+
+
+def key_of(entry: Entry, call: Call) -> dict[Part, Atom]:
+    """The parts of the key of a call, as far as they are known."""
+    out: dict[Part, Atom] = {}
+    for name, value in call.bound.items():
+        if name in entry.statics:
+            node = call.nodes.get(name)
+            atom = static_atom(value, call.moment, node)
+            out[Part(name, "fresh" if atom.at is not None else "static")] = atom
+        elif not entry.opaque:
+            for part, atom in leaves_of(name, value, call.moment, ""):
+                out[part] = atom
+    for name, how in call.spelling:
+        p = entry.param(name)
+        out[Part(name, "spelling")] = Atom(how, text="by position" if how == "pos" else "by keyword")
+        if p is not None and p.has_default:
+            out[Part(name, "passed")] = Atom(True, text="passed")
+    for p in entry.params or ():
+        if p.has_default and p.name not in call.bound:
+            out[Part(p.name, "passed")] = Atom(False, text="left out")
+    return out
+
+
+def static_atom(value: Value, made: Moment, node: cst.CSTNode | None = None, depth: int = 0) -> Atom:
+    """A static argument: equal values are one variant."""
+    match value:
+        case Const(value=c):
+            if isinstance(c, float) and c != c and isinstance(node, cst.Call):
+                return Atom(("nan", made.key), open_loops(made), at=made, node=node, text="nan")
+            return Atom(("const", type(c).__name__, repr(c)), value.loops, isinstance(c, bool | str | None), repr(c))
+        case Host():
+            few = value.type in ("bool", "str", "NoneType") or value.via == "few"
+            return Atom(None, value.loops, few, f"a {value.type}")
+        case Obj() if value.project_class is not None and value.project_class.facts.enum:
+            return Atom(("enum", value.cls.name, str(value.site)), value.loops, True, value.cls.name)
+        case Tup(items=items) if items is not None and depth < 4:
+            return _together("tuple", [static_atom(i, made, node, depth + 1) for i in items])
+        case Obj() if not hashed_by_identity(value):
+            if value.project_class is None or depth >= 4 or _own_hash(value):
+                return Atom()
+            fields = [static_atom(v, made, None, depth + 1) for k, v in value.slots.items() if isinstance(k, str)]
+            return _together(value.cls.name, fields)
+        case Bound(func=inner, self=me):
+            return _together("method", [static_atom(inner, made, node, depth + 1), static_atom(me, made, None, depth + 1)])
+        case Func() | Partial() | Wrapped() | Obj() | Jitted() | ClassV() | LibV():
+            found = identity(value, made)
+            if found is None:
+                return Atom()
+            anew = isinstance(value, Func | Partial | Wrapped | Obj | Jitted)
+            at = found.moment if anew and (found.moment.chain or found.moment.turns) else None
+            where = getattr(value, "lazy", None) or getattr(value, "node", None) or getattr(value, "site", None)
+            return Atom(found.key, open_loops(found.moment), not anew, found.why, at, where)
+    return Atom()
+
+
+def _own_hash(obj: Obj) -> bool:
+    cls = obj.project_class
+    return cls is not None and any(
+        "__hash__" in c.slots or "__eq__" in c.slots for c in cls.mro() if isinstance(c, ClassV)
+    )
+
+
+def _together(what: str, parts: list[Atom]) -> Atom:
+    known = all(p.value is not None for p in parts)
+    fresh = next((p for p in parts if p.at is not None), None)
+    return Atom(
+        (what, *(p.value for p in parts)) if known or fresh is not None else None,
+        frozenset().union(*(p.loops for p in parts)),
+        all(p.setting for p in parts),
+        fresh.text if fresh is not None else f"({', '.join(p.text for p in parts)})",
+        fresh.at if fresh is not None else None,
+        fresh.node if fresh is not None else None,
+    )
+
+
+def open_loops(moment: Moment) -> frozenset[Any]:
+    """The loops of which the moment stands for any turn."""
+    return frozenset(t.loop for t in moment.open)
+
+
+def leaves_of(name: str, value: Value, made: Moment, path: str, depth: int = 0) -> Iterator[tuple[Part, Atom]]:
+    """The structure and the leaves of a traced argument."""
+    if depth > 5:
+        return
+    structure = Part(name, "structure", path)
+    match value:
+        case Const() | Host():
+            kind = py_type(value)
+            if kind == "NoneType":
+                yield structure, Atom("None", text="None")
+            elif kind in NUMBERS:
+                yield structure, Atom("leaf", text="an array")
+                yield Part(name, "shape", path), Atom((), text="a scalar")
+                yield Part(name, "dtype", path), Atom(kind, text=str(kind))
+                yield Part(name, "weak", path), Atom(kind != "bool", text="weak (a Python number)")
+        case Array():
+            yield structure, Atom("leaf", text="an array")
+            known = value.shape is not None and None not in value.shape
+            yield (
+                Part(name, "shape", path),
+                Atom(value.shape if known else None, value.shape_loops if not known else NO_LOOPS, text=_shape(value)),
+            )
+            if value.dtype is not None:
+                dtype = _SAME.get(value.dtype, value.dtype)
+                yield Part(name, "dtype", path), Atom(dtype, text=dtype)
+                weak = False if value.level is Level.NUMPY else value.weak
+                if weak is not None:
+                    yield Part(name, "weak", path), Atom(weak, text="weak" if weak else "strong")
+        case ListV() | Tup():
+            content = value.content if isinstance(value, ListV) else value
+            kind = value.kind if isinstance(value, ListV) else "tuple"
+            if content.items is None:
+                yield structure, Atom(None, content.length_loops, text=f"a {kind}")
+                return
+            yield structure, Atom((kind, len(content.items)), text=f"a {kind} of {len(content.items)}")
+            for n, item in enumerate(content.items):
+                yield from leaves_of(name, item, made, f"{path}[{n}]", depth + 1)
+        case DictV() if value.rest is None:
+            keys = tuple(sorted(map(str, value.entries())))
+            yield structure, Atom(("dict", keys), text=f"a dict of {', '.join(keys)}")
+            for k, item in value.entries().items():
+                yield from leaves_of(name, item, made, f"{path}[{k!r}]", depth + 1)
+        case Obj() if value.project_class is not None and (
+            value.project_class.facts.pytree or value.project_class.facts.namedtuple
+        ):
+            facts = value.project_class.facts
+            yield structure, Atom(("object", value.cls.name), text=f"a `{value.cls.name}`")
+            for k, item in value.slots.items():
+                if not isinstance(k, str):
+                    continue
+                if k in facts.static_fields or facts.data_fields is not None and k not in facts.data_fields:
+                    atom = static_atom(item, made)
+                    yield Part(name, "meta" if atom.at is not None else "static", f"{path}.{k}"), atom
+                else:
+                    yield from leaves_of(name, item, made, f"{path}.{k}", depth + 1)
+
+
+def _shape(value: Array) -> str:
+    if value.shape is None:
+        return "of some shape"
+    return f"({', '.join('?' if n is None else str(n) for n in value.shape)}{',' if len(value.shape) == 1 else ''})"

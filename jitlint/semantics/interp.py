@@ -321,6 +321,7 @@ class Interpreter:
             if flows[-1]:
                 alternatives.append(self.trail.changes(mark))
             self.trail.undo(mark)
+        frame.nesting -= 1
         self.trail.merge(alternatives, join)
         return flows
 

@@ -134,6 +134,8 @@ class Array(Value):
     origin: Origin | None = field(default=None, compare=False)
     loops: frozenset[Any] = field(default=NO_LOOPS, compare=False)
     via: str | None = field(default=None, compare=False)
+    shape_loops: frozenset[Any] = field(default=NO_LOOPS, compare=False)
+    """Loops over whose iterations the shape changes."""
 
     @property
     def is_traced(self) -> bool:
