@@ -249,15 +249,16 @@ def read_floors(name: str, file: Path = FIXTURES / "floors.toml") -> Floors:
 
 
 def below_floor(score: Score, floors: Floors) -> list[str]:
-    """The figures that are worse than recorded, a line each."""
+    """The figures that are worse than recorded, a line each; what must not be and is not recorded must be zero."""
     now = counts(score)
     worse = []
-    for group, figures in floors.items():
-        for figure, floor in figures.items():
-            value = now.get(group, {}).get(figure, 0)
+    for group in now.keys() | floors.keys():
+        recorded, reached = floors.get(group, {}), now.get(group, {})
+        for figure in recorded.keys() | reached.keys():
+            value, floor = reached.get(figure, 0), recorded.get(figure, 0)
             if value > floor if figure in CEILINGS else value < floor:
                 worse.append(f"{group}: {figure} is {value}, recorded {floor}")
-    return worse
+    return sorted(worse)
 
 
 def record_floors(name: str, score: Score, file: Path = FIXTURES / "floors.toml") -> None:
