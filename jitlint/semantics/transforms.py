@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 
 from jitlint.semantics import calls, demands, donation, leaks, operators, shapes
-from jitlint.semantics.cachekey import cache_key
 from jitlint.semantics.calls import Args, Binding
 from jitlint.semantics.entry import Call, Entry, Param, Root
 from jitlint.semantics.events import BadArgument, BadResult, BadSite, ControlFlow, EntryCall, Site, StaticArgument
 from jitlint.semantics.source import scope_of
 from jitlint.semantics.state import Box
+from jitlint.semantics.tracekey import trace_key
 from jitlint.semantics.validity import arrays_in_metadata, data_fields, invalid_leaves, is_pytree, unhashable
 from jitlint.semantics.values import (
     NONE,
@@ -44,12 +44,12 @@ from jitlint.semantics.values import (
     Unknown,
     Value,
     Wrapped,
+    has_linear,
     join,
     join_all,
     leaves,
     members,
     py_type,
-    has_linear,
     traced_leaf,
     union,
 )
@@ -457,7 +457,7 @@ def _check_site(interp: Interpreter, entry: Entry, func: Value) -> None:
         if in_body or func.flavour in ("property", "cached_property"):
             bad("descriptor", _DESCRIPTORS[func.flavour])
             return
-    if isinstance(func, Func) and isinstance(func.lazy, cst.FunctionDef) and scope_of(func.lazy).generator:
+    if isinstance(func, Func) and isinstance(func.lazy, cst.FunctionDef) and scope_of(func.lazy, func.unit.statement.text).generator:
         bad("generator", func.name)
         return
     for option, problem in (("static_argnums", "not-int"), ("donate_argnums", "not-int"), ("static_argnames", "not-str")):
@@ -608,8 +608,8 @@ def call_jitted(interp: Interpreter, jitted: Jitted, args: Args, node: cst.CSTNo
     arguments = frozenset(id(b) for c in copies for b in _boxes(c))
     key_parts = [calls.fingerprint(v) for v in inner.values()]
     key = None if None in key_parts else (tuple(key_parts), tuple(inner.kw), interp.tracing)
-    trace_key = None if args.rest is not None or args.more is not None else cache_key(inner.pos, inner.kw.items())
-    call.signature = None if trace_key is None else entry.signatures.setdefault(trace_key, len(entry.signatures))
+    same = None if args.rest is not None or args.more is not None else trace_key(inner.pos, inner.kw.items())
+    call.signature = None if same is None else entry.signatures.setdefault(same, len(entry.signatures))
     if key is not None and key in entry.cache:
         result = entry.cache[key]
     elif call.signature is not None and call.signature in entry.results and any(isinstance(v, Obj) for v in inner.pos):
