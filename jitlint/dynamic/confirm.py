@@ -173,35 +173,19 @@ class Trial:
         )
 
     def _chosen(self) -> list[Module]:
-        """Modules with findings or jitted functions, or that import those with findings and jit something themselves;
-        as far as they may be imported."""
+        """Modules with findings, and modules that jit something, as far as they may be imported."""
         marked = {case.finding.filename for case in self.cases}
-        names = {self._modules[name].name for name in marked}
         out = []
         for name, module in self._modules.items():
             if not module.reported:
                 continue
-            caller = "jit" in module.text and not names.isdisjoint(self._imports(module))
-            if not (name in marked or self.plans[name] or caller):
+            if not (name in marked or self.plans[name] or (module.index.mentions_jax and "jit" in module.text)):
                 continue
             if not self._allowed(module):
                 self.refused[str(module.path)] = "importing it is not allowed (--dynamic-allow-import)"
                 continue
             out.append(module)
         return out
-
-    def _imports(self, module: Module) -> set[str]:
-        """Names of the project's modules that a module imports, by way of others too."""
-        by_name = {m.name: m for m in self._modules.values()}
-        found: set[str] = set()
-        waiting = [module]
-        while waiting:
-            for dotted in waiting.pop().index.imports:
-                inner = next((n for n in (dotted, dotted.rpartition(".")[0]) if n in by_name), None)
-                if inner is not None and inner not in found:
-                    found.add(inner)
-                    waiting.append(by_name[inner])
-        return found
 
     def _allowed(self, module: Module) -> bool:
         names = (module.name, module.display, module.path.name)
