@@ -15,12 +15,13 @@ from jitlint.fix.literals import list_as_tuple, respelled
 from jitlint.fix.names import Names
 from jitlint.fix.updates import at_update, kept_result, kept_update
 from jitlint.project.model import JaxTarget, Module
-from jitlint.semantics import settings, variation
+from jitlint.semantics import settings, variants, variation
 from jitlint.semantics.entry import Entry, Root
 from jitlint.semantics.events import (
     BadArgument,
     BadSite,
     ControlFlow,
+    EntryCall,
     Effect,
     Event,
     ItemAssignment,
@@ -32,7 +33,8 @@ from jitlint.semantics.events import (
     TruthTest,
 )
 from jitlint.semantics.validity import unhashable
-from jitlint.semantics.values import Array, Origin, Tree
+from jitlint.semantics.values import Array, Const, Host, Origin, Tree
+from jitlint.semantics.variants import Cause, Estimate
 from jitlint.semantics.variation import Remade
 
 if TYPE_CHECKING:
@@ -40,7 +42,7 @@ if TYPE_CHECKING:
     from jitlint.semantics.source import Unit
 
 
-_RUN_EACH_TIME = {"eval_shape", "make_jaxpr", "grad", "linear_transpose", "checkpoint"}
+_RUN_EACH_TIME = {"eval_shape", "make_jaxpr", "grad", "linear_transpose", "checkpoint", "vmap"}
 
 
 class Context:
@@ -50,6 +52,7 @@ class Context:
         self.interp = interp
         self.target = target
         self._remade: dict[int, Remade | None] = {}
+        self._estimates: dict[int, tuple[Estimate | None]] = {}
 
     def events(self) -> Iterator[Event]:
         """One event for each type, node and role, the strongest."""
@@ -107,10 +110,13 @@ class Context:
 
     def how_often(self, event: Event) -> str | None:
         """How often traced code runs, for a message; None where every call of it runs it (``eval_shape``, plain grad)."""
-        kinds = {t.kind for t in event.trace if t.entry is None}
-        if any(t.entry is not None for t in event.trace) or kinds - _RUN_EACH_TIME - {"vmap"}:
+        if self.is_compiled(event):
             return "once for each compilation"
-        return "once for the whole batch" if "vmap" in kinds else None
+        return "once for the whole batch" if any(t.kind == "vmap" for t in event.trace) else None
+
+    def is_compiled(self, event: Event) -> bool:
+        """Is the code around an event compiled, so that it does not run again in later calls?"""
+        return any(t.entry is not None or t.kind not in _RUN_EACH_TIME for t in event.trace)
 
     def is_returned(self, event: OuterWrite) -> bool:
         """Does the traced function return the object that is written to?"""
@@ -132,6 +138,73 @@ class Context:
                 found = variation.remade_body(e for e in self.others(event) if isinstance(e, ControlFlow))
             self._remade[id(event.node)] = found
         return found
+
+    def changing(self, event: EntryCall) -> list[Cause]:
+        """The parts of the cache key that change, to be reported at this call of a jitted function."""
+        node = event.entry.node
+        found = self._estimates.get(id(node))
+        if found is None:
+            found = self._estimates[id(node)] = (
+                variants.estimate([e for e in self.interp.entries if e.node is node]),
+            )
+        estimate = found[0]
+        return [] if estimate is None else [c for c in estimate.causes if c.calls[0].node is event.node]
+
+    def over(self, cause: Cause) -> str:
+        """`` over the loop at line 12``, for messages."""
+        if cause.loop is None:
+            return " from call to call"
+        return f" in the loop at line {cause.loop.unit.span(cause.loop.node).row}"
+
+    def cause_steps(self, event: EntryCall, cause: Cause) -> tuple[Step, ...]:
+        """Where the function is jitted, the loop, and the other calls, as steps of a path."""
+        out = [self.step(f"`{event.entry.name}` is jitted here", event.entry.node, event.entry.unit)]
+        if cause.loop is not None:
+            out.append(self.step("called in the loop here", cause.loop.node, cause.loop.unit))
+        calls = {id(c.node): c for c in cause.calls if c.node is not event.node}
+        out.extend(self.step("also called here", c.node, c.unit) for c in list(calls.values())[:3])
+        return tuple(out)
+
+    def made_anew(self, cause: Cause) -> tuple[cst.CSTNode, Unit] | None:
+        """Where the objects are made that a cause tells apart, when it is one place that makes them all."""
+        nodes = {id(n): n for n in cause.nodes if isinstance(n, cst.CSTNode)}
+        if len(nodes) != 1:
+            return None
+        node = next(iter(nodes.values()))
+        unit = next((f.unit for f in self.interp.functions if f.lazy is node), cause.calls[0].unit)
+        return node, unit
+
+    def python_numbers(self, cause: Cause) -> bool:
+        """Are Python numbers passed for the parameter in every call?"""
+        values = [c.bound.get(cause.part.param) for c in cause.calls]
+        return not cause.part.path and all(isinstance(v, Const | Host) for v in values)
+
+    def spelled_apart(self, cause: Cause) -> bool:
+        """Is it the spelling alone that differs: by position or keyword, or a default that is also passed?"""
+        if cause.part.kind == "spelling":
+            return True
+        param = cause.calls[0].bound.get(cause.part.param)
+        default = next((p.default for e in self.entries for p in e.params or () if e.calls and cause.calls[0] in e.calls and p.name == cause.part.param), None)
+        return isinstance(param, Const) and param == default
+
+    def recursion(self, event: EntryCall) -> str | None:
+        """The static parameter that a jitted function changes when it calls itself."""
+        outer = [t.entry for t in event.trace if t.entry is not None and t.entry.node is event.entry.node]
+        if not outer:
+            return None
+        for name in event.entry.statics:
+            values = {c.bound[name] for e in outer for c in e.calls if isinstance(c.bound.get(name), Const)}
+            if len(values) > 1:
+                return name
+        return None
+
+    def estimates(self) -> Iterator[Estimate]:
+        """For every jit site, the estimated number of programs and where each comes from."""
+        sites = {id(e.node): e.node for e in self.interp.entries}
+        for node in sites.values():
+            found = variants.estimate([e for e in self.interp.entries if e.node is node])
+            if found is not None:
+                yield found
 
     def hoist_fix(self, event: Site, remade: Remade) -> Fix | None:
         """The fix that makes the jitted function before the loop, where nothing in it depends on the loop."""

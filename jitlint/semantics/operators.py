@@ -124,7 +124,7 @@ def result_array(
     level = Level.HOST if jax else Level.NUMPY
     roots: frozenset[Any] = frozenset()
     origin = None
-    loops = NO_LOOPS
+    loops = resized = NO_LOOPS
     definite = False
     maybe = False
     via = None
@@ -133,6 +133,7 @@ def result_array(
             if isinstance(v, Array):
                 level = max(level, v.level)
                 loops |= v.loops
+                resized |= v.shape_loops
                 via = via or (v.via if v.via not in GONE else None)
                 if v.is_traced:
                     roots |= v.roots
@@ -157,7 +158,7 @@ def result_array(
             origin = interp.origin(
                 f"{what or 'a jax operation'} gives a tracer here: it runs while `{name}` is traced", node
             )
-    return Array(level, dtype, shape, weak, python, roots, maybe and not definite, origin, loops, via)
+    return Array(level, dtype, shape, weak, python, roots, maybe and not definite, origin, loops, via, resized)
 
 
 def needs_concrete(
@@ -917,7 +918,18 @@ def index_array(interp: Interpreter, base: Array, index: Value, node: cst.Subscr
         shape=shapes.indexed(base.shape, parts),
         python=None,
         loops=base.loops | _loops(*(b for p in parts if isinstance(p, SliceV) for b in p.bounds)),
+        shape_loops=base.shape_loops.union(*(_resizing(p) for p in parts)),
     )
+
+
+def _resizing(part: Value) -> frozenset[Any]:
+    """The loops over which an index selects another number of elements: ``[:i]``, a mask; not ``[i : i + n]``."""
+    if isinstance(part, SliceV):
+        lower, upper = _loops(part.bounds[0]), _loops(part.bounds[1])
+        return NO_LOOPS if lower and upper else lower | upper
+    if isinstance(part, Array) and shapes.kind(part.dtype) == "bool" and part.shape != ():
+        return part.loops
+    return NO_LOOPS
 
 
 def set_item(
@@ -1178,7 +1190,7 @@ def outer_write(interp: Interpreter, box: Box, key: Any, value: Value, node: cst
     trace = interp.trace
     if trace is None or not interp.tracing or interp.compile_time or box.birth > trace.birth:
         return
-    if box is interp.frame.env:
+    if box is interp.frame.env or _puts_back(interp):
         return
     if traced_leaf(value) is not None:
         leaks.stored(interp, box, key, node)
@@ -1198,7 +1210,15 @@ def outer_write(interp: Interpreter, box: Box, key: Any, value: Value, node: cst
     )
 
 
+def _puts_back(interp: Interpreter) -> bool:
+    """Is this a context manager's code? What it changes on the way in, it changes back on the way out."""
+    func = interp.frame.func
+    return func is not None and (func.name in ("__enter__", "__exit__") or func.flavour == "contextmanager")
+
+
 def _is_first(box: Box, key: Any) -> bool:
+    if key is DictV.REST:
+        return True
     value = box.slots.get(key)
     if value is None and isinstance(box, Obj) and box.project_class is not None:
         value = box.project_class.lookup(key)

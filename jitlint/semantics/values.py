@@ -594,7 +594,8 @@ def _merge_arrays(a: Array, b: Array) -> Array | None:
     roots = a.roots | b.roots
     maybe = a.maybe and b.maybe
     via = a.via if a.via == b.via else None if {a.via, b.via} & GONE else a.via or b.via
-    if (shape, dtype, weak, python, roots, maybe, loops, via) == (
+    shape_loops = a.shape_loops | b.shape_loops
+    if (shape, dtype, weak, python, roots, maybe, loops, via, shape_loops) == (
         a.shape,
         a.dtype,
         a.weak,
@@ -603,10 +604,20 @@ def _merge_arrays(a: Array, b: Array) -> Array | None:
         a.maybe,
         a.loops,
         a.via,
+        a.shape_loops,
     ):
         return a
     return replace(
-        a, shape=shape, dtype=dtype, weak=weak, python=python, roots=roots, maybe=maybe, loops=loops, via=via
+        a,
+        shape=shape,
+        dtype=dtype,
+        weak=weak,
+        python=python,
+        roots=roots,
+        maybe=maybe,
+        loops=loops,
+        via=via,
+        shape_loops=shape_loops,
     )
 
 

@@ -1,0 +1,223 @@
+"""How many programs a jitted function is compiled for, and which part of its cache key makes each new one."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import libcst as cst
+
+from jitlint.semantics.cachekey import Atom, Part, key_of
+from jitlint.semantics.entry import Call, Entry
+from jitlint.semantics.identity import identity
+from jitlint.semantics.variation import Count, again, is_test
+
+if TYPE_CHECKING:
+    from jitlint.semantics.interp import Loop
+
+FUNCTION = Part("", "function")
+KINDS = {"passed": "spelling", "meta": "fresh"}
+
+
+@dataclass(slots=True)
+class Cause:
+    """A part of the key that changes: the values seen, at which calls, and over which loop (None: from call to call)."""
+
+    part: Part
+    count: Count
+    values: tuple[str, ...]
+    calls: tuple[Call, ...]
+    """The calls at which it changes; the first is the one to report."""
+    loop: Loop | None = None
+    setting: bool = False
+    nodes: tuple[Any, ...] = ()
+    """Where the objects were made."""
+
+    @property
+    def kind(self) -> str:
+        """``static`` ``fresh`` ``shape`` ``dtype`` ``weak`` ``structure`` ``spelling`` ``function``."""
+        return KINDS.get(self.part.kind, self.part.kind)
+
+
+@dataclass(slots=True)
+class Estimate:
+    """The programs compiled for one jit site in one run of the program."""
+
+    entry: Entry
+    count: Count = field(default_factory=Count)
+    causes: list[Cause] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Seen:
+    call: Call
+    key: dict[Part, Atom]
+
+    @property
+    def place(self) -> Hashable:
+        """The same call of the program, whatever the turns of the loops around it."""
+        return id(self.call.node), self.call.moment.chain
+
+
+def estimate(entries: Sequence[Entry]) -> Estimate | None:
+    """The estimate for the entries of one jit site; None where no call of it was seen outside of tests."""
+    runs: dict[int, list[_Seen]] = {}
+    for entry in entries:
+        for call in entry.calls:
+            if is_test(call.moment):
+                continue
+            key = key_of(entry, call)
+            made = identity(entry.func, entry.moment, kept=bool(entry.kept))
+            if made is not None:
+                loops = frozenset(t.loop for t in made.moment.open)
+                key[FUNCTION] = Atom(made.key, loops, text=made.why, at=made.moment)
+            runs.setdefault(id(call.moment.run), []).append(_Seen(call, key))
+    if not runs:
+        return None
+    found = [_of_run(entries[-1], seen) for seen in runs.values()]
+    return max(found, key=lambda e: (e.count.number is None, e.count.number or 0, len(e.causes)))
+
+
+def _of_run(entry: Entry, seen: list[_Seen]) -> Estimate:
+    parts = list(dict.fromkeys(p for s in seen for p in s.key))
+    places: dict[Hashable, list[_Seen]] = {}
+    for s in seen:
+        places.setdefault(s.place, []).append(s)
+    causes = [c for p in parts for c in _causes(p, seen, places)]
+    plain: set[tuple[Hashable, ...]] = set()
+    open_: dict[tuple[Hashable, ...], tuple[Loop, ...]] = {}
+    common = {p: next((s.key[p].value for s in seen if p in s.key and s.key[p].value is not None), None) for p in parts}
+    for group in places.values():
+        grown = {p: loop for p in parts if (loop := _grows(p, group)) is not None}
+        for s in group:
+            loops = {
+                id(x.node): x
+                for p in parts
+                for x in (*_changing(s, p, group), *((grown[p],) if p in grown else ()))
+            }
+            vector = tuple(common[p] if _atom(s, p).value is None else _atom(s, p).value for p in parts if p not in grown)
+            if loops:
+                open_[vector] = tuple(loops.values())
+            else:
+                plain.add(vector)
+    number: int | None = len(plain)
+    loop: Loop | None = None
+    for loops_of in open_.values():
+        factor: int | None = 1
+        for x in loops_of:
+            loop = loop or x
+            factor = None if factor is None or x.trip is None else factor * x.trip
+        number = None if number is None or factor is None else number + factor
+    settings = [c for c in causes if c.loop is not None and c.setting]
+    exact = all(s.call.moment.certain for s in seen) and not settings
+    return Estimate(entry, Count(number, exact, loop), causes)
+
+
+def _atom(s: _Seen, p: Part) -> Atom:
+    return s.key.get(p, Atom())
+
+
+def _changing(s: _Seen, p: Part, group: list[_Seen]) -> tuple[Loop, ...]:
+    """The loops run to a fixpoint over which a part of this call changes."""
+    atom = _atom(s, p)
+    if not atom.loops or s.call.traced:
+        return ()
+    out = []
+    for t in s.call.moment.open:
+        passes = {
+            u.passes: g.call.moment.certain for g in group for u in g.call.moment.open if u.loop.node is t.loop.node
+        }
+        if any(x.node is t.loop.node for x in atom.loops) and again(passes):
+            out.append(t.loop)
+    return tuple(out)
+
+
+def _grows(p: Part, group: list[_Seen]) -> Loop | None:
+    """The loop over which a part is another in each of the first two turns, and not known afterwards."""
+    for s in group:
+        for t in s.call.moment.open:
+            by_pass: dict[int, set[Hashable]] = {}
+            for g in group:
+                for u in g.call.moment.open:
+                    if u.loop.node is t.loop.node:
+                        by_pass.setdefault(u.passes, set()).add(_atom(g, p).value)
+            first, second = by_pass.get(0, {None}), by_pass.get(1, {None})
+            later = set().union(*(v for k, v in by_pass.items() if k > 1))
+            if None not in first and None not in second and first.isdisjoint(second) and later == {None}:
+                return t.loop
+    return None
+
+
+def _causes(p: Part, seen: list[_Seen], places: dict[Hashable, list[_Seen]]) -> list[Cause]:
+    out = []
+    for group in places.values():
+        if (cause := _over_loop(p, group)) is not None:
+            out.append(cause)
+    if not out and (cause := _over_calls(p, seen)) is not None:
+        out.append(cause)
+    return out
+
+
+def _over_loop(p: Part, group: list[_Seen]) -> Cause | None:
+    """What changes at one call of the program from turn to turn."""
+    here = [s for s in group if not s.call.traced]
+    atoms = [_atom(s, p) for s in here]
+    if not here:
+        return None
+    loops = {id(x.node): x for s in here for x in _changing(s, p, here)}
+    grown = _grows(p, here)
+    if grown is not None:
+        loops[id(grown.node)] = grown
+    values = dict.fromkeys(a.value for a in atoms if a.value is not None)
+    texts = tuple(dict.fromkeys(a.text for a in atoms if a.text))
+    nodes = tuple(a.node for a in atoms if a.node is not None)
+    calls = tuple(s.call for s in here)
+    if loops:
+        number: int | None = 1
+        for x in loops.values():
+            number = None if number is None or x.trip is None else number * x.trip
+        setting = all(a.setting for a in atoms)
+        certain = any(c.moment.certain for c in calls)
+        loop = next(iter(loops.values()))
+        return Cause(p, Count(number, certain and not setting, loop), texts, calls, loop, setting, nodes)
+    if len(values) < 2:
+        return None
+    loop = _turning(p, here)
+    count = Count(len(values), all(c.moment.certain for c in calls), loop)
+    return Cause(p, count, texts, calls, loop, all(a.setting for a in atoms), nodes)
+
+
+def _turning(p: Part, here: list[_Seen]) -> Loop | None:
+    """The innermost loop in whose turns the part differs."""
+    found: Loop | None = None
+    for s in here:
+        for t in s.call.moment.turns:
+            by_turn: dict[Hashable, set[Hashable]] = {}
+            for g in here:
+                for u in g.call.moment.turns:
+                    if u.loop.node is t.loop.node:
+                        by_turn.setdefault((u.turn, u.passes), set()).add(_atom(g, p).value)
+            if len({frozenset(v) for v in by_turn.values()}) > 1:
+                found = t.loop
+    return found
+
+
+def _over_calls(p: Part, seen: list[_Seen]) -> Cause | None:
+    """What differs between calls of the program."""
+    known = [s for s in seen if _atom(s, p).value is not None]
+    values = dict.fromkeys(_atom(s, p).value for s in known)
+    if len(values) < 2:
+        return None
+    first = _atom(known[0], p).value
+    other = [s.call for s in known if _atom(s, p).value != first]
+    texts = tuple(dict.fromkeys(_atom(s, p).text for s in known))
+    nodes = tuple(n for s in known if (n := _atom(s, p).node) is not None)
+    setting = all(_atom(s, p).setting for s in known)
+    exact = all(s.call.moment.certain for s in known)
+    return Cause(p, Count(len(values), exact), texts, (*other, *(s.call for s in known)), None, setting, nodes)
+
+
+def call_row(call: Call) -> cst.CSTNode:
+    """The node of a call."""
+    return call.node

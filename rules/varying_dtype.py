@@ -1,0 +1,60 @@
+"""An argument has one dtype in one call and another in the next: int here, float there, or weakly typed at first.
+
+JAX compiles for each dtype, and tells weakly typed values (Python numbers, `jnp.array(0.0)`, `jnp.full(shape, 0.5)`)
+from those with a dtype of their own. A state that starts weak and comes back strong compiles twice.
+
+## Example
+
+```python
+state = jnp.array(0.0)  # weakly typed
+for x in xs:
+    state = ema(state, x)  # compiles for the weak one, then for the strong one
+```
+
+## Use instead
+
+```python
+state = jnp.array(0.0, dtype=jnp.float32)
+for x in xs:
+    state = ema(state, x)
+```
+
+## When it is silent
+
+On Python numbers of one kind, whatever their values, and on arrays that keep their dtype.
+
+## Fix safety
+
+There is no automatic fix.
+"""
+
+from collections.abc import Iterator
+
+from jitlint.api import Context, EntryCall, Report, Rule, Severity
+
+
+def check(event: EntryCall, ctx: Context) -> Iterator[Report]:
+    """Report an argument whose dtype or weak type changes."""
+    causes = ctx.changing(event)
+    dtypes = {(c.part.param, c.part.path) for c in causes if c.kind == "dtype"}
+    for cause in causes:
+        where = (cause.part.param, cause.part.path)
+        if cause.kind not in ("dtype", "weak") or cause.kind == "weak" and where in dtypes:
+            continue
+        if cause.loop is None and not (cause.kind == "dtype" and ctx.python_numbers(cause)):
+            continue
+        name = f"`{where[0]}{where[1]}` of `{event.entry.name}`"
+        weak = cause.kind == "weak"
+        what = (
+            "is weakly typed in one call and not in the next" if weak else f"is {' in one call, '.join(cause.values)} in another"
+        )
+        yield Report(
+            event.node,
+            f"{name} {what}: {cause.count.text} compilations",
+            "give the first value its dtype, as in `jnp.asarray(x, dtype=jnp.float32)`" if weak else "pass one kind of number",
+            trace=ctx.cause_steps(event, cause),
+            properties={"variants": cause.count.text},
+        )
+
+
+RULE = Rule(code="JIT305", name="varying-dtype", severity=Severity.WARNING, since="0.1.0", on=(EntryCall,), check=check)
