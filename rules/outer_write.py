@@ -46,11 +46,11 @@ def check(event: OuterWrite, ctx: Context) -> Iterator[Report]:
                 "it: the caller's object stays as it was",
                 "return what changed, or work on a copy",
             )
-    elif event.leaf is None and event.kind != "cache" and not event.first and ctx.how_often(event):
+    elif event.leaf is None and event.kind != "cache" and not event.first and ctx.is_compiled(event):
         yield Report(
             event.node,
             f"`{ctx.code(event)}` runs while {ctx.traced_function(event)} is traced: "
-            f"{ctx.how_often(event)}, not in every call",
+            "once for each compilation, not in every call",
             "return the new value and assign it outside, or use `jax.debug.callback`",
         )
 
