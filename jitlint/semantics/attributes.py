@@ -116,6 +116,13 @@ def _get(interp: Interpreter, base: Value, name: str, node: cst.CSTNode) -> Valu
 
 
 def _library_attribute(interp: Interpreter, library: str, name: str, node: cst.CSTNode) -> Value:
+    known = interp.library_names.get((library, name))
+    if known is None:
+        known = interp.library_names[library, name] = _find_library_attribute(interp, library, name)
+    return known
+
+
+def _find_library_attribute(interp: Interpreter, library: str, name: str) -> Value:
     dotted = f"{library}.{name}"
     constant = interp.knowledge.constant(dotted)
     if constant is not None:

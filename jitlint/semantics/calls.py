@@ -653,7 +653,7 @@ def run_body(interp: Interpreter, func: Func, env: Env, node: cst.CSTNode | None
         interp.frames.pop()
         del interp.loops[loops:]
         del interp.guards[interp_guards:]
-    scope = scope_of(func.lazy)
+    scope = scope_of(func.lazy, func.unit.statement.text)
     exits = frame.exits
     result: Value
     if exits:

@@ -257,23 +257,13 @@ class StaleRead(Event):
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
-class KeyUse(Event):
-    """A PRNG key is consumed (or another is derived from it). ``place`` is the slot that it was read from."""
-
-    value: Value
-    what: str
-    consumes: bool
-    with_data: bool
-    place: tuple[int, object] | None
-
-
-@dataclass(eq=False, slots=True, kw_only=True)
 class KeyReuse(Event):
-    """A PRNG key is consumed a second time."""
+    """A PRNG key is consumed a second time. ``how``: ``again`` (at another place), ``loop`` (in each turn)."""
 
     first: cst.CSTNode
     first_unit: Unit
     what: str
+    how: str
 
 
 @dataclass(eq=False, slots=True, kw_only=True)

@@ -169,6 +169,8 @@ class Interpreter:
         self.compile_time = 0
         self.jit_off = 0
         self.writes: dict[tuple[int, Any], list[Write]] = {}
+        self.used_keys = Box(None)
+        """The PRNG keys that were consumed, by what identifies them."""
         self.current: cst.CSTNode | None = None
         """The innermost statement that is running."""
         self.leaking: list[tuple[Box, Any, cst.CSTNode, Unit]] = []
@@ -184,6 +186,8 @@ class Interpreter:
         self.memo: dict[Any, Value] = {}
         self.spent: dict[int, int] = {}
         """Steps spent in each function since the root began."""
+        self.library_names: dict[tuple[str, str], Value] = {}
+        """Attributes of libraries met so far."""
         self.activity = 0
         """How many events were recorded."""
         self.epoch = 0
@@ -393,12 +397,21 @@ class Interpreter:
         if method is None:
             return True
         around, self.current = self.current, node
-        falls = method(self, node)
+        if type(node) in _UNDOING:
+            frame = self.frames[-1]
+            frame.nesting += 1
+            falls = method(self, node)
+            frame.nesting -= 1
+        else:
+            falls = method(self, node)
         self.current = around
         return falls
 
     def _simple_line(self, node: cst.SimpleStatementLine | cst.SimpleStatementSuite) -> bool:
-        return all(self.statement(s) for s in node.body)
+        for s in node.body:
+            if not self.statement(s):
+                return False
+        return True
 
     def _expr(self, node: cst.Expr) -> bool:
         value = self.eval(node.value)
@@ -474,7 +487,7 @@ class Interpreter:
         frame = self.frame
         func = frame.func
         if func is not None and isinstance(func.lazy, cst.FunctionDef) and frame.class_body is None:
-            scope = scope_of(func.lazy)
+            scope = scope_of(func.lazy, func.unit.statement.text)
             if name in scope.globals:
                 operators.outer_write(self, frame.module.env, name, value, node, "global", name)
                 lifetime.keep(self, value, "global")
@@ -1007,10 +1020,12 @@ class Interpreter:
         return attributes.get_attribute(self, base, node.attr.value, node)
 
     def _number(self, node: cst.Integer | cst.Float | cst.Imaginary) -> Value:
-        try:
-            return Const(ast.literal_eval(node.value))
-        except (ValueError, SyntaxError):
-            return Host("float")
+        text = node.value.replace("_", "")
+        if isinstance(node, cst.Float):
+            return Const(float(text))
+        if isinstance(node, cst.Integer):
+            return Const(int(text, 0) if len(text) < 40 else 10**40)
+        return Const(complex(text.lower()))
 
     def _string(self, node: cst.SimpleString | cst.ConcatenatedString) -> Value:
         value = node.evaluated_value if isinstance(node, cst.SimpleString) else None
@@ -1381,6 +1396,9 @@ _BUILTIN_CLASSES = frozenset(
         "memoryview",
     }
 )
+
+_UNDOING = frozenset({cst.For, cst.While, cst.Try, cst.TryStar, cst.Match})
+"""Statements that run their bodies from a state they may come back to."""
 
 _STATEMENTS: dict[type[cst.CSTNode], Any] = {
     cst.SimpleStatementLine: Interpreter._simple_line,

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from jitlint.knowledge import FunctionModel, MethodModel, Term
-from jitlint.semantics import builtin, calls, donation, leaks, operators, shapes, transforms
+from jitlint.semantics import builtin, calls, donation, keys, leaks, operators, shapes, transforms
 from jitlint.semantics.calls import Args
-from jitlint.semantics.events import DynamicShape, GradientCut, KeyUse, NeedsConcrete
+from jitlint.semantics.events import DynamicShape, GradientCut, NeedsConcrete
 from jitlint.semantics.values import (
     NONE,
     TRUE,
@@ -445,7 +445,7 @@ def _shaped(
             if out.level is Level.NUMPY and not jax and model.effect == "random":
                 out = replace(out, via="random")
             if result.op == "key":
-                return replace(out, dtype="key")
+                return replace(out, dtype="key", via=keys.token(interp))
             return replace(
                 out,
                 shape=_shape(model, given, me),
@@ -820,30 +820,11 @@ def _weak(model: FunctionModel, given: Given, me: Value | None) -> bool | None:
 
 
 def _key(interp: Interpreter, model: FunctionModel, given: Given, node: cst.CSTNode) -> None:
-    if model.key in ("consumes", "derives"):
+    """A key is consumed, or split: what ``fold_in`` and ``clone`` derive leaves the key usable."""
+    if model.key == "consumes" or model.name == "jax.random.split":
         found = given.get("key") or next(iter(given.values()), None)
         if found is not None:
-            at = found[1]
-            data = given.get("data")
-            interp.emit(
-                KeyUse(
-                    node=at or node,
-                    unit=interp.unit,
-                    value=found[0],
-                    what=short(model.name),
-                    consumes=model.key == "consumes",
-                    with_data=data is not None,
-                    place=_place_of(interp, at),
-                )
-            )
-
-
-def _place_of(interp: Interpreter, node: cst.CSTNode | None) -> tuple[int, object] | None:
-    if isinstance(node, cst.Name | cst.Attribute):
-        place = interp.place(node)
-        if place is not None:
-            return (id(place[0]), place[1])
-    return None
+            keys.consume(interp, found[0], found[1], node, short(model.name))
 
 
 _JITS = {"jit", "pjit", "pmap", "filter_jit", "filter_pmap"}

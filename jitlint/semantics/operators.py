@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from jitlint.semantics import calls, demands, leaks, lifetime, shapes
+from jitlint.semantics import calls, demands, keys, leaks, lifetime, shapes
 from jitlint.semantics.events import (
     BlindTest,
     DynamicShape,
@@ -134,7 +134,7 @@ def result_array(
                 level = max(level, v.level)
                 loops |= v.loops
                 resized |= v.shape_loops
-                via = via or (v.via if v.via not in GONE else None)
+                via = via or _carried(v.via)
                 if v.is_traced:
                     roots |= v.roots
                     origin = origin or v.origin
@@ -148,7 +148,7 @@ def result_array(
                 maybe |= v.maybe
             elif isinstance(v, Const | Host):
                 loops |= v.loops
-                via = via or (v.via if v.via not in GONE else None)
+                via = via or _carried(v.via)
     if level >= Level.HOST and level is not Level.TRACED and interp.staging:
         level = Level.TRACED
         definite = True
@@ -364,7 +364,12 @@ def _loops(*values: Value) -> frozenset[Any]:
 
 
 def _via(*values: Value) -> str | None:
-    return next((via for v in values if (via := getattr(v, "via", None)) and via not in GONE), None)
+    return next((via for v in values if (via := _carried(getattr(v, "via", None)))), None)
+
+
+def _carried(via: str | None) -> str | None:
+    """What is true of a result as well: not that an array is gone, or which key it is."""
+    return None if via in GONE or keys.is_token(via) else via
 
 
 def _number_type(op: type[cst.CSTNode], a: str, b: str) -> str:
@@ -915,6 +920,7 @@ def index_array(interp: Interpreter, base: Array, index: Value, node: cst.Subscr
         out,
         dtype=base.dtype,
         weak=base.weak,
+        via=keys.item_token(base.via, index.value) if isinstance(index, Const) else out.via,
         shape=shapes.indexed(base.shape, parts),
         python=None,
         loops=base.loops | _loops(*(b for p in parts if isinstance(p, SliceV) for b in p.bounds)),
@@ -1086,6 +1092,8 @@ def iterate(interp: Interpreter, value: Value, node: cst.CSTNode, count: int | N
             shape = None if value.shape is None else value.shape[1:]
             item = replace(out, dtype=value.dtype, weak=value.weak, shape=shape, python=None)
             length = value.shape[0] if value.shape else count
+            if count is not None and keys.is_token(value.via) and count <= 16:
+                return Tup(tuple(replace(item, via=keys.token(interp)) for _ in range(count)), kind="same")
             if length is not None and length <= 16:
                 return Tup(tuple(replace(item) for _ in range(length)), kind="same")
             return Tup(None, item, kind="same")

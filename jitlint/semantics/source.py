@@ -60,18 +60,18 @@ class Scope:
 _scopes: dict[int, tuple[cst.CSTNode, Scope]] = {}
 
 
-def scope_of(node: cst.FunctionDef | cst.Lambda) -> Scope:
-    """The names that a function binds, and whether it is a generator."""
+def scope_of(node: cst.FunctionDef | cst.Lambda, text: str) -> Scope:
+    """The names that a function binds, and whether it is a generator. ``text`` is source that holds the function."""
     known = _scopes.get(id(node))
     if known is not None and known[0] is node:
         return known[1]
     collector = _Binder()
     for p in all_params(node.params):
         collector.names.add(p.name.value)
-    if isinstance(node, cst.FunctionDef):
+    if isinstance(node, cst.Lambda) or any(word in text for word in (":=", "yield", "match")):
         node.body.visit(collector)
     else:
-        node.body.visit(collector)
+        _bind_block(node.body, collector)
     scope = Scope(
         frozenset(collector.names - collector.globals - collector.nonlocals),
         frozenset(collector.globals),
@@ -80,6 +80,61 @@ def scope_of(node: cst.FunctionDef | cst.Lambda) -> Scope:
     )
     _scopes[id(node)] = (node, scope)
     return scope
+
+
+def _bind_block(suite: cst.BaseSuite | cst.Else | cst.Finally, out: _Binder) -> None:
+    """Collect names from statements only: enough where no expression binds a name or yields."""
+    for s in suite.body:  # type: ignore[union-attr]
+        if isinstance(s, cst.SimpleStatementLine | cst.SimpleStatementSuite):
+            for small in s.body:
+                _bind_small(small, out)
+        elif isinstance(s, cst.FunctionDef | cst.ClassDef):
+            out.names.add(s.name.value)
+        elif isinstance(s, cst.BaseCompoundStatement):
+            _bind_compound(s, out)
+        else:
+            _bind_small(s, out)
+
+
+def _bind_compound(s: cst.BaseCompoundStatement | cst.If, out: _Binder) -> None:
+    if isinstance(s, cst.For):
+        out._target(s.target)
+    if isinstance(s, cst.With):
+        for item in s.items:
+            if item.asname is not None:
+                out._target(item.asname.name)
+    _bind_block(s.body, out)
+    if isinstance(s, cst.Try | cst.TryStar):
+        for handler in s.handlers:
+            if handler.name is not None:
+                out._target(handler.name.name)
+            _bind_block(handler.body, out)
+        if s.finalbody is not None:
+            _bind_block(s.finalbody.body, out)
+    orelse = getattr(s, "orelse", None)
+    if isinstance(orelse, cst.If):
+        _bind_compound(orelse, out)
+    elif orelse is not None:
+        _bind_block(orelse.body, out)
+
+
+def _bind_small(s: cst.CSTNode, out: _Binder) -> None:
+    match s:
+        case cst.Assign():
+            for t in s.targets:
+                out._target(t.target)
+        case cst.AnnAssign() | cst.AugAssign():
+            out._target(s.target)
+        case cst.Import():
+            out.visit_Import(s)
+        case cst.ImportFrom():
+            out.visit_ImportFrom(s)
+        case cst.Global():
+            out.visit_Global(s)
+        case cst.Nonlocal():
+            out.visit_Nonlocal(s)
+        case cst.Del():
+            out.visit_Del(s)
 
 
 def all_params(params: cst.Parameters) -> list[cst.Param]:
@@ -133,6 +188,8 @@ class _Binder(cst.CSTVisitor):
         elif isinstance(node, cst.Tuple | cst.List):
             for e in node.elements:
                 self._target(e.value)
+        elif isinstance(node, cst.StarredElement):
+            self._target(node.value)
 
     def visit_AssignTarget(self, node: cst.AssignTarget) -> None:
         self._target(node.target)

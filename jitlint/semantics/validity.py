@@ -84,8 +84,8 @@ def invalid_leaves(interp: Interpreter, value: Value, depth: int = 0) -> Iterato
         case Union(members=members):
             found = [list(invalid_leaves(interp, m, depth + 1)) for m in members]
             certain = all(any(not i.possible for i in f) for f in found)
-            for i in (i for f in found for i in f):
-                yield i if certain else Invalid(i.value, i.what, i.error, possible=True)
+            for bad in (b for f in found for b in f):
+                yield bad if certain else Invalid(bad.value, bad.what, bad.error, possible=True)
         case _:
             what = _no_array(interp, value)
             if what is not None:
