@@ -23,19 +23,28 @@ import jax.numpy as jnp
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from tests.knowledge import probing
-
 from jitlint.knowledge import load
+from tests.knowledge import observing, probing
 
 NEEDS = {
-    "axis": ("axis", "axes", "axis1", "axis2", "dimension", "dimensions", "source", "destination", "permutation", "dims"),
+    "axis": (
+        "axis",
+        "axes",
+        "axis1",
+        "axis2",
+        "dimension",
+        "dimensions",
+        "source",
+        "destination",
+        "permutation",
+        "dims",
+    ),
     "shape": ("shape", "new_sizes", "sizes", "newshape", "dimensions", "s", "reps", "repeats_shape"),
     "size": ("num", "N", "M", "n", "size", "length", "num_classes", "total_repeat_length", "num_segments", "minlength"),
     "count": ("repeats", "k", "indices_or_sections", "bins", "pad_width", "start", "stop", "step", "d"),
     "dtype": ("dtype",),
     "order": ("ord", "deg", "decimals", "ndmin", "offset", "kth", "p"),
 }
-SIZES = ("size", "length", "total_repeat_length", "num_segments")
 FLAGS = (
     "return_index",
     "return_inverse",
@@ -59,7 +68,7 @@ def parameters(signature: inspect.Signature) -> list[str]:
             names.append("/")
         if param.kind is param.KEYWORD_ONLY and last not in (param.KEYWORD_ONLY, param.VAR_POSITIONAL):
             names.append("*")
-        stars = {param.VAR_POSITIONAL: "*", param.VAR_KEYWORD: "**"}.get(param.kind, "")
+        stars = "*" if param.kind is param.VAR_POSITIONAL else "**" if param.kind is param.VAR_KEYWORD else ""
         names.append(f"{stars}{param.name}{'' if stars or param.default is param.empty else '='}")
         last = param.kind
     if last is inspect.Parameter.POSITIONAL_ONLY:
@@ -68,53 +77,23 @@ def parameters(signature: inspect.Signature) -> list[str]:
 
 
 def observe(sample: probing.Sample) -> dict[str, Any]:
-    """The row of a callable as it behaves with its sample. Raises RuntimeError when no traced call works."""
+    """The row of a callable as it behaves with its sample. Raises RuntimeError when the sample does not run."""
     row: dict[str, Any] = {"params": parameters(sample.signature)}
     arrays = sample.arrays()
-    whole = sample.trace(sample.base, arrays)
-    concrete: dict[str, str] = {}
-    items: dict[str, str] = {}
-    if whole.error is not None:
-        eager = probing.ended(lambda: sample.run(sample.base), [])
-        if eager.error is not None:
-            raise RuntimeError(f"the sample itself fails: {eager.error}: {eager.message}")
-        for name, value in arrays.items():
-            alone = sample.trace(sample.base, {name: value})
-            if alone.error is not None:
-                concrete[name] = alone.error
-        lifts = lifting(sample, arrays)
-        if lifts and next(iter(sample.base)) in concrete:
-            row["dynamic"] = {"error": whole.error, "unless": lifts}
-            sample.base[lifts[0]] = sample.optional[lifts[0]]
-            concrete = {}
-        traced = {name: value for name, value in arrays.items() if name not in concrete}
-        whole = sample.trace(sample.base, traced)
-        if whole.error is not None:
-            row["result"] = "unknown"
-    else:
-        traced = arrays
-    if whole.error is None:
-        row |= result_of(whole.result)
-    for name, value in {**sample.base, **sample.optional}.items():
-        if name in arrays:
-            continue
-        if probing.ended(lambda n=name, v=value: sample.run({**sample.base, n: v}), []).error is not None:
-            continue
-        for how, given, build in probing.probes(sample, name, value):
-            outcome = probing.traced_outcome(sample, name, given, build)
-            if how == "whole" and outcome.error:
-                concrete[name] = outcome.error
-            elif how == "item" and (outcome.error or "works") != concrete.get(name, "works"):
-                items[name] = outcome.error or "works"
-    lifted = {name: lifting(sample, {name: {**arrays, **sample.base, **sample.optional}[name]}) for name in concrete}
-    if any(lifted.values()):
-        row["lifted"] = {name: by for name, by in lifted.items() if by}
-    if concrete:
-        row["concrete"] = concrete
-        row["need"] = {name: need(name, {**sample.base, **sample.optional}[name]) for name in concrete}
-    if items:
-        row["items"] = items
-    if whole.error is None and row.get("result") == "array":
+    needs = observing.needs(sample)
+    traced = {name: value for name, value in arrays.items() if name not in needs.concrete}
+    whole = sample.trace(sample.base, traced)
+    row |= {"result": "unknown"} if whole.error else result_of(whole.result)
+    if needs.dynamic:
+        row["dynamic"] = {"error": needs.dynamic[0], "unless": list(needs.dynamic[1])}
+    if needs.concrete:
+        row["concrete"] = needs.concrete
+        row["need"] = {name: need(name, {**sample.base, **sample.optional}[name]) for name in needs.concrete}
+    if needs.items:
+        row["items"] = needs.items
+    if needs.lifted:
+        row["lifted"] = {name: list(by) for name, by in needs.lifted.items()}
+    if row["result"] == "array":
         row |= details(sample, traced)
     more = {name: extra(sample, whole.result, name) for name in FLAGS if name in sample.optional}
     if any(more.values()):
@@ -161,21 +140,27 @@ def observe_host(sample: probing.Sample) -> dict[str, Any]:
                 items[name] = got
     data = [name for name in alone if probing.holds_arrays({**sample.base, **sample.optional}[name])]
     lead = alone[data[0]] if data else next(iter(alone.values()), "")
-    if "works" in alone.values():
-        lead = "works"
-    elif "static" in alone.values():
-        lead = "static"
+    lead = next((word for word in ("works", "static") if word in alone.values()), lead)
     if lead:
-        row["on_traced"] = lead if lead in ("works", "static") else f"raises:{lead}"
-    errors = {name: fate for name, fate in alone.items() if fate != lead and fate not in ("works", "static")}
+        row["on_traced"] = claim(lead)
+    errors = {
+        name: word
+        for name, word in alone.items()
+        if word not in ("works", "static") and (word != lead or name in items and name not in data)
+    }
     if errors:
         row["concrete"] = errors
         row["need"] = {name: need(name, {**sample.base, **sample.optional}[name]) for name in errors}
     if data and data[0] in items:
-        row["on_traced_items"] = (lambda word: word if word in ("works", "static") else f"raises:{word}")(items.pop(data[0]))
-    if inner := {name: word for name, word in items.items() if name in errors}:
+        row["on_traced_items"] = claim(items[data[0]])
+    if inner := {name: word for name, word in items.items() if name in errors and name not in data}:
         row["items"] = inner
     return row
+
+
+def claim(word: str) -> str:
+    """A fate as ``on_traced`` writes it."""
+    return word if word in ("works", "static") else f"raises:{word}"
 
 
 def fate(outcome: probing.Outcome) -> str:
@@ -188,12 +173,6 @@ def fate(outcome: probing.Outcome) -> str:
 def host(value: Any) -> Any:
     """A jax array as a numpy array, anything else as it is."""
     return np.array(value) if isinstance(value, jax.Array) and not is_key(value) else value
-
-
-def lifting(sample: probing.Sample, traced: Mapping[str, Any]) -> list[str]:
-    """The size parameters that let the call trace once they are given."""
-    sizes = [n for n in SIZES if n in sample.optional and n not in traced and n not in sample.base]
-    return [n for n in sizes if sample.trace({**sample.base, n: sample.optional[n]}, traced).error is None]
 
 
 def need(name: str, value: object) -> str:
@@ -238,9 +217,8 @@ def spec(value: Any, dtype: str | None = None, weak: bool = False, shape: tuple[
     """``value`` (an array or a list of them) as abstract arrays."""
     if isinstance(value, (list, tuple)):
         return type(value)(spec(item, dtype, weak, shape) for item in value)
-    return jax.ShapeDtypeStruct(
-        value.shape if shape is None else shape, value.dtype if dtype is None else dtype, weak_type=weak
-    )
+    make: Any = jax.ShapeDtypeStruct
+    return make(value.shape if shape is None else shape, value.dtype if dtype is None else dtype, weak_type=weak)
 
 
 def out(sample: probing.Sample, values: Mapping[str, Any], traced: Mapping[str, Any]) -> Any:
@@ -253,7 +231,9 @@ def details(sample: probing.Sample, traced: Mapping[str, Any]) -> dict[str, Any]
     """The ``shape``, ``dtype`` and ``weak`` of the array result, where a simple word tells them."""
     row: dict[str, Any] = {}
     kinds = {n: "k" if is_key(first(v)) else np.dtype(first(v).dtype).kind for n, v in traced.items()}
-    floats = {n: v for n, v in traced.items() if kinds[n] == "f"} or {n: v for n, v in traced.items() if kinds[n] in "iu"}
+    floats = {n: v for n, v in traced.items() if kinds[n] == "f"} or {
+        n: v for n, v in traced.items() if kinds[n] in "iu"
+    }
     if word := shape_word(sample, traced, floats):
         row["shape"] = word
     if word := dtype_word(sample, traced, floats):
@@ -290,15 +270,16 @@ def dtype_word(sample: probing.Sample, traced: Mapping[str, Any], floats: Mappin
         base = next(iter(seen.values()))
     elif all(key == value for key, value in seen.items()) and len(seen) > 1:
         base = same_dtype(sample, traced, floats)
-    elif "float32" in seen and {seen.get(k, "float32") for k in ("int32", "uint8", "bool")} == {"float32"}:
-        if all(seen.get(k, k) == k for k in ("float16", "float32", "complex64")) and len(seen) > 3:
-            base = "inexact"
+    elif len(seen) > 3 and {seen.get(k, "float32") for k in ("float32", "int32", "uint8", "bool")} == {"float32"}:
+        base = "inexact" if all(seen.get(k, k) == k for k in ("float16", "complex64")) else None
     narrow = {key: value for key, value in seen.items() if key != "complex64"}
     if base is None and seen.get("complex64") == "float32" and len(narrow) > 1:
         if all(key == value for key, value in narrow.items()):
             word = same_dtype(sample, traced, floats)
             base = f"real:{word}" if word else None
-        elif narrow.get("float16") == "float16" and {narrow.get(k, "float32") for k in ("int32", "bool")} == {"float32"}:
+        elif narrow.get("float16") == "float16" and {narrow.get(k, "float32") for k in ("int32", "bool")} == {
+            "float32"
+        }:
             base = "real:inexact"
     totals = {"float32": "float32", "float16": "float16", "int32": "int32", "uint8": "uint32", "bool": "int32"}
     if base is None and narrow == totals and len(floats) == 1:
@@ -363,17 +344,11 @@ def weak_word(sample: probing.Sample, traced: Mapping[str, Any], floats: Mapping
     names = list(floats)
     if len(names) == 1:
         return f"like:{names[0]}" if not isinstance(floats[names[0]], (list, tuple)) else "promote"
-    alone = [
-        name
-        for name in names
-        if (
-            found := out(
-                sample, sample.base, {**traced, **{n: spec(v, weak=n == name) for n, v in floats.items()}}
-            )
-        )
-        is not None
-        and found.weak_type
-    ]
+    alone = []
+    for name in names:
+        found = out(sample, sample.base, {**traced, **{n: spec(v, weak=n == name) for n, v in floats.items()}})
+        if found is not None and found.weak_type:
+            alone.append(name)
     if len(alone) == 1:
         return f"like:{alone[0]}"
     return None if alone else "promote"
@@ -384,7 +359,8 @@ def shape_word(sample: probing.Sample, traced: Mapping[str, Any], floats: Mappin
     for name in ("shape", "new_sizes"):
         if name in sample.signature.parameters:
             tried = [out(sample, {**sample.base, name: s}, traced) for s in ((5, 12), (3, 4, 5), (12,))]
-            if (good := [t for t in tried if t is not None]) and all(t.shape in ((5, 12), (3, 4, 5), (12,)) for t in good):
+            good = [found for found in tried if found is not None]
+            if good and all(found.shape in ((5, 12), (3, 4, 5), (12,)) for found in good):
                 if sample.signature.parameters[name].default is inspect.Parameter.empty:
                     return f"arg:{name}"
                 default = sample.signature.parameters[name].default
@@ -410,10 +386,10 @@ def shape_without(sample: probing.Sample, traced: Mapping[str, Any], floats: Map
             return None
     shapes: list[tuple[int, ...]] = [(4,), (3, 4), (4, 4), (2, 4, 4)]
     if len(names) == 1 and single:
-        results = [
+        tried = [
             (shape, out(sample, sample.base, {**traced, lead: spec(floats[lead], shape=shape)})) for shape in shapes
         ]
-        good = [(shape, result.shape) for shape, result in results if result is not None]
+        good = [(shape, result.shape) for shape, result in tried if result is not None]
         optional_axis = [
             out(sample, {**sample.base, "axis": 0}, traced) if "axis" in sample.optional else base,
         ]
@@ -425,11 +401,12 @@ def shape_without(sample: probing.Sample, traced: Mapping[str, Any], floats: Map
     if len(names) >= 2 and all(not isinstance(v, (list, tuple)) for v in floats.values()):
         wide = {n: spec(v, shape=(3, 1) if at % 2 else (1, 4)) for at, (n, v) in enumerate(floats.items())}
         plain = {n: spec(v, shape=(4,)) for n, v in floats.items()}
-        results = [out(sample, sample.base, {**traced, **given}) for given in (wide, plain)]
-        if all(r is not None for r in results) and [r.shape for r in results] == [(3, 4), (4,)]:
-            return "broadcast"
-        if all(n is not None for n in results) and all(r.shape == () for r in results):
-            return "scalar"
+        both = [out(sample, sample.base, {**traced, **given}) for given in (wide, plain)]
+        if None not in [None if found is None else True for found in both]:
+            if [found.shape for found in both] == [(3, 4), (4,)]:
+                return "broadcast"
+            if all(found.shape == () for found in both):
+                return "scalar"
     return None
 
 

@@ -13,7 +13,6 @@ from typing import Literal
 Kind = Literal["positional", "either", "keyword", "args", "kwargs"]
 
 
-
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """One parameter of a library callable: ``kind`` says how it can be given, ``optional`` that it has a default."""
@@ -67,10 +66,11 @@ class FunctionModel:
     """In order; None when the signature is not fixed (bind nothing by name then)."""
     result: Term = UNKNOWN
     """``array``, ``static``, ``host_array``, ``none``, ``unknown``, ``arg:NAME`` (that argument itself), ``tuple:N``
-    (N arrays; without N as many as the data says), ``list`` (a list of arrays), ``each:NAME`` (an array for one argument
-    in ``*NAME``, a list of arrays for more), ``tree:NAME`` (arrays in the structure of that argument), ``key``,
-    ``instance:CLASS`` (a new object of that class), ``instances:CLASS`` (a list of such), ``function`` (a callable), ``operator`` (as a Python operator on the
-    same operands). Of a host function it is what arguments known while tracing give; see ``on_traced`` for the rest."""
+    (N arrays; without N as many as the data says), ``list`` (a list of arrays), ``each:NAME`` (an array for one
+    argument in ``*NAME``, a list of arrays for more), ``tree:NAME`` (arrays in the structure of that argument),
+    ``key``, ``instance:CLASS`` (a new object of that class), ``instances:CLASS`` (a list of such), ``function`` (a
+    callable), ``operator`` (as a Python operator on the same operands). Of a host function it is what arguments known
+    while tracing give; see ``on_traced`` for the rest."""
     type: str | None = None
     """Of a static or host result: ``int``, ``float``, ``bool``, ``str``, ``tuple``, ``dtype``, …; of a ``tuple:N``
     result nothing."""
@@ -90,22 +90,24 @@ class FunctionModel:
     """What a parameter of ``concrete`` is, for messages: shape, axis, size, count, index, dtype, flag."""
     dynamic: Dynamic | None = None
     shape: Term | None = None
-    """How the result's shape follows: ``like:a``; ``broadcast`` (of all array arguments, or ``broadcast:a:b`` of those);
-    ``arg:p`` or ``arg:p:REST`` (the shape given as parameter ``p``; REST when it is not given); ``args:p`` (the shape given
-    as ``*p``, or as one tuple); ``scalar``; ``reduce:a:axis`` (over all without an axis; ``keepdims`` heeded);
-    ``concat:arrays:axis``; ``stack:arrays:axis``; ``matmul:a:b``; ``dot:a:b``; ``transpose:a:axes``; ``swap:a`` (last two
-    axes); ``expand:a:axis``; ``squeeze:a:axis``; ``matrix:N:M`` (N rows, M columns, N when M is not given); ``vector:n``;
-    ``keys:num`` (a batch of keys); ``arange``; ``linspace``; ``rank:N`` (only the rank is known)."""
+    """How the result's shape follows: ``like:a``; ``broadcast`` (of all array arguments, or ``broadcast:a:b`` of
+    those); ``arg:p`` or ``arg:p:REST`` (the shape given as parameter ``p``; REST when it is not given); ``args:p``
+    (the shape given as ``*p``, or as one tuple); ``scalar``; ``reduce:a:axis`` (over all without an axis;
+    ``keepdims`` heeded); ``concat:arrays:axis``; ``stack:arrays:axis``; ``matmul:a:b``; ``dot:a:b``;
+    ``transpose:a:axes``; ``swap:a`` (last two axes); ``expand:a:axis``; ``squeeze:a:axis``; ``matrix:N:M`` (N rows, M
+    columns, N when M is not given); ``vector:n``; ``keys:num`` (a batch of keys); ``arange``; ``linspace``;
+    ``rank:N`` (only the rank is known)."""
     dtype: Term | None = None
-    """How the result's dtype follows: ``float`` (float32, or float64 under x64), ``int``, ``bool``, ``complex``, an exact name
-    such as ``uint8``; ``like:a``; ``promote`` (of all array and number arguments that need not be concrete, or
-    ``promote:a:b`` of those); ``inexact`` (promoted, and ints and bools become float); ``total:a`` (like ``a``, small ints
-    and bools widened); ``real:REST`` (as REST says, complex made real); ``arg:p`` or ``arg:p:REST`` (the dtype given as
-    parameter ``p``; REST when it is not given)."""
+    """How the result's dtype follows: ``float`` (float32, or float64 under x64), ``int``, ``bool``, ``complex``, an
+    exact name such as ``uint8``; ``like:a``; ``promote`` (of all array and number arguments that need not be
+    concrete, or ``promote:a:b`` of those); ``inexact`` (promoted, and ints and bools become float); ``total:a`` (like
+    ``a``, small ints and bools widened); ``real:REST`` (as REST says, complex made real); ``arg:p`` or ``arg:p:REST``
+    (the dtype given as parameter ``p``; REST when it is not given)."""
     weak: Term | None = None
-    """Whether the result is weakly typed: ``never``; ``always``; ``like:a`` (``value:a``: the same of a number); ``promote``
-    (when every operand is, ``promote:a:b`` of those); ``inexact:a`` (like ``a`` for floats; nothing is claimed for ints).
-    A dtype given as in ``dtype = "arg:p"`` makes the result strong. Python numbers are weak, bools and lists are not."""
+    """Whether the result is weakly typed: ``never``; ``always``; ``like:a`` (``value:a``: the same of a number);
+    ``promote`` (when every operand is, ``promote:a:b`` of those); ``inexact:a`` (like ``a`` for floats; nothing is
+    claimed for ints). A dtype given as in ``dtype = "arg:p"`` makes the result strong. Python numbers are weak, bools
+    and lists are not."""
     on_traced: Term | None = None
     """For host libraries, what a traced argument does: ``works`` (the result is traced), ``raises:CLASS``, ``static``
     (the result is known all the same), ``stores`` (the value is kept, nothing is asked of it)."""

@@ -47,7 +47,23 @@ NEEDS = frozenset({"shape", "axis", "size", "count", "index", "dtype", "flag", "
 KEYS = frozenset({"consumes", "derives", "makes"})
 TRUTHS = frozenset({"value", "items", "comparisons", "predicate"})
 RESULTS = frozenset(
-    {"array", "static", "host_array", "none", "unknown", "arg", "tuple", "list", "tree", "key", "function", "instance", "instances", "each", "operator"}
+    {
+        "array",
+        "static",
+        "host_array",
+        "none",
+        "unknown",
+        "arg",
+        "tuple",
+        "list",
+        "tree",
+        "key",
+        "function",
+        "instance",
+        "instances",
+        "each",
+        "operator",
+    }
 )
 ON_TRACED = frozenset({"works", "raises", "static", "stores"})
 KINDS = frozenset(
@@ -183,7 +199,7 @@ class LibraryFile:
         """The row ``[methods.name]``."""
         where = f"methods.{name}"
         table = self.table("methods", name)
-        own = {key: table.pop(key) for key in ("raises", "conversion", "host", "host_type", "like") if key in table}
+        own = {key: table.pop(key) for key in _METHOD_KEYS if key in table}
         return MethodModel(
             self._function(table, name, where, self.default),
             self._choice(own, "raises", ERRORS, where),
@@ -252,7 +268,9 @@ class LibraryFile:
         for key in ("on_traced", "on_traced_items"):
             if (word := self._term(table, key, where)) is not None:
                 if word.op not in ON_TRACED or (word.op == "raises" and word.arg not in ERRORS):
-                    raise KnowledgeError(f"{self.path}: {where}: {key} = {str(word)!r} is not one of {_list(ON_TRACED)}")
+                    raise KnowledgeError(
+                        f"{self.path}: {where}: {key} = {str(word)!r} is not one of {_list(ON_TRACED)}"
+                    )
                 changes[key] = word
         if "static_field" in table:
             field = table["static_field"]
@@ -318,7 +336,9 @@ class LibraryFile:
                 raise KnowledgeError(f"{self.path}: {where}: {name} must be a number")
         return dict(table)
 
-    def _parameters_exist(self, names: Mapping[str, object] | tuple[str, ...], known: set[str] | None, where: str) -> None:
+    def _parameters_exist(
+        self, names: Mapping[str, object] | tuple[str, ...], known: set[str] | None, where: str
+    ) -> None:
         for name in names:
             if known is not None and name not in known:
                 raise KnowledgeError(f"{self.path}: {where}: {name!r} is not a parameter (params: {_list(known)})")
@@ -360,6 +380,7 @@ class LibraryFile:
         return tuple(value)
 
 
+_METHOD_KEYS: tuple[str, ...] = ("raises", "conversion", "host", "host_type", "like")
 _FUNCTION_KEYS = frozenset(
     {
         "params",

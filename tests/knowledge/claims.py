@@ -1,7 +1,7 @@
 """The small languages of ``shape``, ``dtype`` and ``weak``, evaluated on concrete arguments.
 
-The engine evaluates them on abstract values; here they are evaluated on real ones, so that a row's claim can be compared
-with what the library gives. ``UNKNOWN`` says that the word claims nothing about this call.
+The engine evaluates them on abstract values; here they are evaluated on real ones, so that a row's claim can be
+compared with what the library gives. ``UNKNOWN`` says that the word claims nothing about this call.
 """
 
 from __future__ import annotations
@@ -65,11 +65,11 @@ def _shape(model: FunctionModel, term: Term, args: Mapping[str, Any]) -> Any:
         return (args[term.arg],) if isinstance(args[term.arg], int) else tuple(args[term.arg])
     first = args[term.arg]
     if term.op in ("concat", "stack"):
-        axis = args[term.args[1]]
+        at = args[term.args[1]]
         join = np.concatenate if term.op == "concat" else np.stack
-        return UNKNOWN if axis is None else join([np.zeros(np.shape(part)) for part in first], axis=axis).shape
+        return UNKNOWN if at is None else join([np.zeros(np.shape(part)) for part in first], axis=at).shape
     sample = np.zeros(np.shape(first))
-    axis = args.get(term.args[1]) if len(term.args) > 1 else None
+    axis: Any = args.get(term.args[1]) if len(term.args) > 1 else None
     if term.op == "like":
         return np.shape(first)
     if term.op == "reduce":
@@ -120,7 +120,7 @@ def _dtype(model: FunctionModel, term: Term, args: Mapping[str, Any]) -> Any:
         return found if term.op == "promote" or found.kind in "fcV" else jnp.result_type(float)
     if term.op == "real":
         found = _dtype(model, Term(term.args[0], term.args[1:]), args)
-        return jnp.finfo(found).dtype if found.kind == "c" else found
+        return np.finfo(found).dtype if found.kind == "c" else found
     if term.op == "total":
         found = jnp.result_type(args[term.arg])
         return jnp.sum(jnp.zeros(1, found)).dtype

@@ -50,7 +50,7 @@ def needs(sample: Sample) -> Needs:
             if alone.error is not None:
                 found.concrete[name] = alone.error
         lifts = lifting(sample, arrays)
-        if lifts and next(iter(sample.base)) in found.concrete:
+        if lifts and (not arrays or next(iter(sample.base)) in found.concrete):
             found.dynamic = (whole.error, lifts)
             found.concrete = {}
             sample.base[lifts[0]] = sample.optional[lifts[0]]
@@ -100,7 +100,13 @@ def calls(sample: Sample, model: FunctionModel) -> Iterator[tuple[dict[str, Any]
 
 def abstract(value: Any, dtype: str | None = None, weak: bool = False) -> Any:
     """The arrays of ``value`` as shapes and dtypes, keys as they are."""
-    return jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, dtype or leaf.dtype, weak_type=weak), value)
+    return jax.tree.map(lambda leaf: struct(leaf, dtype, weak), value)
+
+
+def struct(leaf: Any, dtype: str | None, weak: bool) -> Any:
+    """One array as shape and dtype."""
+    make: Any = jax.ShapeDtypeStruct
+    return make(leaf.shape, dtype or leaf.dtype, weak_type=weak)
 
 
 def _is_float(leaf: Any) -> bool:

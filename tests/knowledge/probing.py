@@ -106,8 +106,9 @@ class Sample:
         return ended(lambda: jax.make_jaxpr(body)(*traced.values()), seen)
 
     def accepts(self, values: Mapping[str, Any]) -> bool:
-        """Does the call run with concrete ``values``? It is staged, not executed: compiling each would take minutes."""
-        return ended(lambda: jax.make_jaxpr(lambda: (self.run(values), None)[1])(), []).error is None
+        """Does the call run with concrete ``values``? It is staged if it can be, since executing compiles each."""
+        staged = ended(lambda: jax.make_jaxpr(lambda: (self.run(values), None)[1])(), [])
+        return staged.error is None or ended(lambda: self.run(values), []).error is None
 
     def arrays(self) -> dict[str, Any]:
         """The parameters of the base call that hold arrays."""
@@ -204,7 +205,9 @@ def sample(dotted: str) -> Sample | None:
         return None
     base: dict[str, Any] = {}
     optional: dict[str, Any] = {}
-    library = next((SAMPLES[key] for key in sorted(_families(), key=len, reverse=True) if dotted.startswith(key)), {})
+    library: dict[str, str] = next(
+        (SAMPLES[key] for key in sorted(_families(), key=len, reverse=True) if dotted.startswith(key)), {}
+    )
     for name, param in found.parameters.items():
         text = own.get(name, library.get(name, SAMPLES["params"].get(name, _ABSENT)))
         wanted = param.default is param.empty and param.kind not in (param.VAR_POSITIONAL, param.VAR_KEYWORD)

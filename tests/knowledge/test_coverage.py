@@ -9,8 +9,8 @@ import pytest
 
 jax = pytest.importorskip("jax")
 
-from jitlint.knowledge import load
-from tests.knowledge.test_rows import TESTED
+from jitlint.knowledge import load  # noqa: E402
+from tests.knowledge.test_rows import TESTED  # noqa: E402
 
 KNOWLEDGE = load()
 WITHOUT = {

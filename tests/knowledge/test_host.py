@@ -16,14 +16,15 @@ import pytest
 jax = pytest.importorskip("jax")
 np = pytest.importorskip("numpy")
 
-from jitlint.knowledge import FunctionModel, Term, load
-from tests.knowledge import probing
+from jitlint.knowledge import FunctionModel, Term, load  # noqa: E402
+from tests.knowledge import probing  # noqa: E402
 
 KNOWLEDGE = load()
 TESTED = {"jax": "0.10.2", "numpy": "2.4.6"}
 
 pytestmark = pytest.mark.skipif(
-    jax.__version__ != TESTED["jax"] or np.__version__ != TESTED["numpy"], reason="the rows were read off other versions"
+    jax.__version__ != TESTED["jax"] or np.__version__ != TESTED["numpy"],
+    reason="the rows were read off other versions",
 )
 
 
@@ -85,47 +86,122 @@ def agrees(model: FunctionModel, parameter: str, how: str, seen: str, lead: str 
 
 
 CALLS = {
-    "abs": "abs(x)", "all": "all([x, x])", "any": "any([x])", "ascii": "ascii(x)", "bin": "bin(i)", "bool": "bool(x)",
-    "bytes": "bytes(i)", "bytearray": "bytearray(i)", "callable": "callable(x)", "chr": "chr(i)", "complex": "complex(x)",
-    "divmod": "divmod(x, 2)", "enumerate": "list(enumerate(v))", "float": "float(x)", "format": "format(x, '.2f')",
-    "frozenset": "frozenset([x])", "set": "set([x])", "hasattr": "hasattr(x, 'shape')", "hash": "hash(x)", "hex": "hex(i)",
-    "id": "id(x)", "int": "int(x)", "isinstance": "isinstance(x, float)", "iter": "list(iter(v))", "len": "len(v)",
-    "list": "list(v)", "tuple": "tuple(v)", "map": "list(map(abs, v))", "max": "max(x, 0.0)", "min": "min([x, 1.0])",
-    "oct": "oct(i)", "ord": "ord(i)", "pow": "pow(x, 2)", "print": "print(end='')", "range": "range(i)", "repr": "repr(x)",
-    "reversed": "list(reversed(v))", "round": "round(x)", "sorted": "sorted([x, 1.0])", "str": "str(x)", "sum": "sum(v)",
-    "type": "type(x)", "zip": "list(zip(v, v))", "memoryview": "memoryview(x)", "filter": "[*filter(lambda e: True, v)]",
-    "math.prod": "math.prod(x)", "math.fsum": "math.fsum(x)", "math.dist": "math.dist([x], [0.0])",
-    "math.hypot": "math.hypot(x, 1.0)", "math.sqrt": "math.sqrt(x)", "math.floor": "math.floor(x)", "math.trunc": "math.trunc(x)",
-    "math.isclose": "math.isclose(x, 1.0)", "math.pow": "math.pow(x, 2.0)", "math.atan2": "math.atan2(x, 1.0)",
-    "math.comb": "math.comb(i, 1)", "math.factorial": "math.factorial(i)", "math.gcd": "math.gcd(i, 2)",
-    "math.isqrt": "math.isqrt(i)", "math.lcm": "math.lcm(i, 2)", "math.perm": "math.perm(i)", "math.log": "math.log(x)",
-    "math.exp": "math.exp(x)", "math.sin": "math.sin(x)", "math.isnan": "math.isnan(x)", "math.frexp": "math.frexp(x)",
-    "operator.index": "operator.index(i)", "operator.truth": "operator.truth(x)", "operator.not_": "operator.not_(x)",
-    "operator.contains": "operator.contains([1.0], x)", "operator.countOf": "operator.countOf([1.0], x)",
-    "operator.is_": "operator.is_(x, None)", "operator.length_hint": "operator.length_hint(v)", "operator.add": "operator.add(x, x)",
-    "operator.getitem": "operator.getitem(v, 0)", "operator.neg": "operator.neg(x)", "operator.lt": "operator.lt(x, x)",
-    "itertools.chain": "list(itertools.chain(v, v))", "itertools.accumulate": "list(itertools.accumulate(v))",
-    "itertools.pairwise": "list(itertools.pairwise(v))", "itertools.cycle": "next(itertools.cycle(v))",
-    "itertools.starmap": "list(itertools.starmap(lambda a: a, [(x,)]))", "itertools.repeat": "list(itertools.repeat(x, 2))",
-    "itertools.islice": "list(itertools.islice(v, 2))", "itertools.count": "next(itertools.count(x))",
-    "random.uniform": "random.uniform(0.0, x)", "random.gauss": "random.gauss(x, 1.0)", "random.seed": "random.seed(x)",
+    "abs": "abs(x)",
+    "all": "all([x, x])",
+    "any": "any([x])",
+    "ascii": "ascii(x)",
+    "bin": "bin(i)",
+    "bool": "bool(x)",
+    "bytes": "bytes(i)",
+    "bytearray": "bytearray(i)",
+    "callable": "callable(x)",
+    "chr": "chr(i)",
+    "complex": "complex(x)",
+    "divmod": "divmod(x, 2)",
+    "enumerate": "list(enumerate(v))",
+    "float": "float(x)",
+    "format": "format(x, '.2f')",
+    "frozenset": "frozenset([x])",
+    "set": "set([x])",
+    "hasattr": "hasattr(x, 'shape')",
+    "hash": "hash(x)",
+    "hex": "hex(i)",
+    "id": "id(x)",
+    "int": "int(x)",
+    "isinstance": "isinstance(x, float)",
+    "iter": "list(iter(v))",
+    "len": "len(v)",
+    "list": "list(v)",
+    "tuple": "tuple(v)",
+    "map": "list(map(abs, v))",
+    "max": "max(x, 0.0)",
+    "min": "min([x, 1.0])",
+    "oct": "oct(i)",
+    "ord": "ord(i)",
+    "pow": "pow(x, 2)",
+    "print": "print(end='')",
+    "range": "range(i)",
+    "repr": "repr(x)",
+    "reversed": "list(reversed(v))",
+    "round": "round(x)",
+    "sorted": "sorted([x, 1.0])",
+    "str": "str(x)",
+    "sum": "sum(v)",
+    "type": "type(x)",
+    "zip": "list(zip(v, v))",
+    "memoryview": "memoryview(x)",
+    "filter": "[*filter(lambda e: True, v)]",
+    "math.prod": "math.prod(x)",
+    "math.fsum": "math.fsum(x)",
+    "math.dist": "math.dist([x], [0.0])",
+    "math.hypot": "math.hypot(x, 1.0)",
+    "math.sqrt": "math.sqrt(x)",
+    "math.floor": "math.floor(x)",
+    "math.trunc": "math.trunc(x)",
+    "math.isclose": "math.isclose(x, 1.0)",
+    "math.pow": "math.pow(x, 2.0)",
+    "math.atan2": "math.atan2(x, 1.0)",
+    "math.comb": "math.comb(i, 1)",
+    "math.factorial": "math.factorial(i)",
+    "math.gcd": "math.gcd(i, 2)",
+    "math.isqrt": "math.isqrt(i)",
+    "math.lcm": "math.lcm(i, 2)",
+    "math.perm": "math.perm(i)",
+    "math.log": "math.log(x)",
+    "math.exp": "math.exp(x)",
+    "math.sin": "math.sin(x)",
+    "math.isnan": "math.isnan(x)",
+    "math.frexp": "math.frexp(x)",
+    "operator.index": "operator.index(i)",
+    "operator.truth": "operator.truth(x)",
+    "operator.not_": "operator.not_(x)",
+    "operator.contains": "operator.contains([1.0], x)",
+    "operator.countOf": "operator.countOf([1.0], x)",
+    "operator.is_": "operator.is_(x, None)",
+    "operator.length_hint": "operator.length_hint(v)",
+    "operator.add": "operator.add(x, x)",
+    "operator.getitem": "operator.getitem(v, 0)",
+    "operator.neg": "operator.neg(x)",
+    "operator.lt": "operator.lt(x, x)",
+    "itertools.chain": "list(itertools.chain(v, v))",
+    "itertools.accumulate": "list(itertools.accumulate(v))",
+    "itertools.pairwise": "list(itertools.pairwise(v))",
+    "itertools.cycle": "next(itertools.cycle(v))",
+    "itertools.starmap": "list(itertools.starmap(lambda a: a, [(x,)]))",
+    "itertools.repeat": "list(itertools.repeat(x, 2))",
+    "itertools.islice": "list(itertools.islice(v, 2))",
+    "itertools.count": "next(itertools.count(x))",
+    "random.uniform": "random.uniform(0.0, x)",
+    "random.gauss": "random.gauss(x, 1.0)",
+    "random.seed": "random.seed(x)",
     "time.sleep": "time.sleep(i)",
-}  # fmt: skip
+}
 CONCRETE = {
-    ("itertools.islice", "args"): "itertools.islice([1, 2], i)", ("itertools.repeat", "times"): "itertools.repeat(1, i)",
+    ("itertools.islice", "args"): "itertools.islice([1, 2], i)",
+    ("itertools.repeat", "times"): "itertools.repeat(1, i)",
     ("itertools.combinations", "r"): "itertools.combinations([1, 2], i)",
     ("itertools.permutations", "r"): "itertools.permutations([1, 2], i)",
-    ("itertools.product", "repeat"): "itertools.product([1, 2], repeat=i)", ("itertools.tee", "n"): "itertools.tee([1], i)",
+    ("itertools.product", "repeat"): "itertools.product([1, 2], repeat=i)",
+    ("itertools.tee", "n"): "itertools.tee([1], i)",
     ("itertools.compress", "selectors"): "list(itertools.compress([1, 2], [x, x]))",
-    ("enumerate", "start"): "enumerate([1], i)", ("int", "base"): "int('1', i)", ("round", "ndigits"): "round(2.5, i)",
+    ("enumerate", "start"): "enumerate([1], i)",
+    ("int", "base"): "int('1', i)",
+    ("round", "ndigits"): "round(2.5, i)",
     ("pow", "mod"): "pow(i, 2, 5)",
-}  # fmt: skip
+}
 
 
 def run(expression: str) -> str:
     """What becomes of the expression when x (a float), i (an int) and v (a vector) are traced."""
     seen: list[Any] = []
-    names = {**vars(builtins), "math": math, "operator": operator, "itertools": itertools, "random": random, "time": time}
+    names = {
+        **vars(builtins),
+        "math": math,
+        "operator": operator,
+        "itertools": itertools,
+        "random": random,
+        "time": time,
+    }
 
     def body(x: Any, i: Any, v: Any) -> None:
         seen.append(eval(expression, {**names, "x": x, "i": i, "v": v}))

@@ -59,7 +59,9 @@ def test_a_name_without_a_row_has_the_default_of_its_library() -> None:
     assert found is not None and found.on_traced == Term("raises", ("TracerArrayConversionError",))
 
 
-@pytest.mark.parametrize("name", ["jax.numpy._private", "jax.numpy.pi", "jax.numpy.linalg", "torch.sum", "sum", "jax.Array"])
+@pytest.mark.parametrize(
+    "name", ["jax.numpy._private", "jax.numpy.pi", "jax.numpy.linalg", "torch.sum", "sum", "jax.Array"]
+)
 def test_what_is_no_function_has_no_model(name: str) -> None:
     assert KNOWLEDGE.function(name) is None
 
@@ -182,6 +184,8 @@ def test_the_data_needs_no_library_to_load() -> None:
 
 
 def test_text_can_stand_in_for_a_file() -> None:
-    file = LibraryFile(Path("x.toml"), '# comment\n[library]\nname = "x"\ndefault = { effect = "io" }\n[functions."a.b"]\n')
+    file = LibraryFile(
+        Path("x.toml"), '# comment\n[library]\nname = "x"\ndefault = { effect = "io" }\n[functions."a.b"]\n'
+    )
     assert file.function("a.b").effect == "io"
     assert file.names("functions") == ["a.b"]

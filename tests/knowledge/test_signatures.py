@@ -58,7 +58,7 @@ def test_rows_name_what_exists(library: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         gone = [model.name for model in functions(file) if model.removed is None and probing.found(model.name) is None]
-        back = [model.name for model in functions(file) if model.removed is not None and probing.found(model.name) is not None]
+        back = [model.name for model in functions(file) if model.removed and probing.found(model.name) is not None]
         classes = [f"{library}.{name}" for name in file.names("classes") if probing.found(f"{library}.{name}") is None]
         constants = [name for name in file.constants if name != "newaxis" and not _exists(f"{library}.{name}")]
     assert not gone, "rows of functions that are not there"
@@ -146,7 +146,8 @@ def test_methods_exist_with_their_parameters(kind: str, name: str) -> None:
     signature = probing.signature(method)
     if model.params is None or signature is None or is_loose(signature) or name in ("reshape", "transpose"):
         return
-    real = [parameter(param) for param in list(signature.parameters.values())[1:]]
-    if is_loose(inspect.Signature([p for p in list(signature.parameters.values())[1:]])):
+    own = list(signature.parameters.values())[1:]
+    if is_loose(inspect.Signature(own)):
         return
+    real = [parameter(param) for param in own]
     assert [(param.name, param.kind, param.optional) for param in model.params] == real
