@@ -25,7 +25,7 @@ def loss(w):
 
 ## When it is silent
 
-On `jax.debug.print`, in callbacks, outside of traced functions, and where only static values are logged. A `print`
+On `jax.debug.print` with its values as arguments, in callbacks, outside of traced functions, and where only static values are logged. A `print`
 of static values is reported as information: it may be there to show when a function is compiled.
 
 ## Fix safety
@@ -42,6 +42,8 @@ _ADVICE = {
     "print": "use `jax.debug.print`",
     "log": "log from `jax.debug.callback`, or outside",
     "progress": "show progress outside, or from `jax.debug.callback`",
+    "format": 'pass the values as arguments: `jax.debug.print("x = {}", x)`',
+    "no-placeholder": "write a `{}` for each value: the format is that of `str.format`",
 }
 
 
@@ -51,7 +53,10 @@ def check(event: Effect, ctx: Context) -> Iterator[Report]:
     if advice is None or often is None or event.effect != "print" and not event.traced:
         return
     where = ctx.traced_function(event)
-    if event.traced:
+    if event.effect == "no-placeholder":
+        message = f"`{ctx.code(event)}` has values but no `{{}}` to show them in: raises ValueError"
+        yield Report(event.node, message, advice, severity=Severity.ERROR)
+    elif event.traced:
         yield Report(
             event.node,
             f"`{ctx.code(event)}` runs while {where} is traced: it shows a tracer, {often}",

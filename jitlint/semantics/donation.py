@@ -53,11 +53,9 @@ def before_call(interp: Interpreter, entry: Entry, given: dict[str, Value], dona
     if leaf is not None:
         _emit(interp, leaf, node, "again", entry)
         return leaf.via == DONATED
-    seen: dict[int, str] = {}
-    for name, value in sorted(given.items(), key=lambda item: item[0] not in donated):
-        for leaf in _buffers(value):
-            first = seen.setdefault(id(leaf), name)
-            if first in donated and first != name:
+    for first in donated & given.keys():
+        for name, value in given.items():
+            if name != first and value is given[first] and any(_buffers(value)) and interp.root is None:
                 interp.emit(DonatedUse(node=node, unit=interp.unit, name=name, how="twice", entry=entry))
                 return True
     return False
@@ -74,7 +72,7 @@ def after_call(
             usable = _usable(leaf, results)
             if usable is not False:
                 origin = Origin(f"donated to `{entry.name}` here", node, interp.unit)
-                via = DONATED if usable else MAYBE
+                via = DONATED if usable and interp.root is None else MAYBE
                 marks[id(leaf)] = (leaf, replace(leaf, via=via, origin=origin))
     if marks:
         seen: set[int] = set()

@@ -58,6 +58,8 @@ class Call:
     moment: Moment = Moment()
     inside: bool = False
     """The function that made the jitted callable is still running."""
+    key: dict[Any, Any] = field(default_factory=dict)
+    """The parts of the cache key, as they are at the time of the call."""
     signature: int | None = None
     """The number of its signature among those of the entry (None: not known)."""
 

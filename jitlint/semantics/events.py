@@ -202,7 +202,8 @@ class ControlFlow(Event):
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class Effect(Event):
-    """A host effect while tracing: ``print`` ``log`` ``clock`` ``random`` ``env`` ``io`` ``progress`` ``iterator``."""
+    """A host effect while tracing: ``print`` ``log`` ``clock`` ``random`` ``env`` ``io`` ``progress`` ``iterator``;
+    ``format`` and ``no-placeholder`` for a ``jax.debug.print`` that is given its values wrongly."""
 
     effect: str
     what: str
@@ -258,12 +259,14 @@ class StaleRead(Event):
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class KeyReuse(Event):
-    """A PRNG key is consumed a second time. ``how``: ``again`` (at another place), ``loop`` (in each turn)."""
+    """A PRNG key is consumed a second time. ``how``: ``again`` (at another place), ``loop`` (in each turn), ``jit`` (in each call
+    of the jitted function ``entry``, which captures it)."""
 
     first: cst.CSTNode
     first_unit: Unit
     what: str
     how: str
+    entry: Entry | None = None
 
 
 @dataclass(eq=False, slots=True, kw_only=True)

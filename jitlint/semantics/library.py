@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from jitlint.knowledge import FunctionModel, MethodModel, Term
-from jitlint.semantics import builtin, calls, donation, keys, leaks, operators, shapes, transforms
+from jitlint.semantics import builtin, calls, donation, leaks, operators, prng, shapes, transforms
 from jitlint.semantics.calls import Args
 from jitlint.semantics.events import DynamicShape, GradientCut, NeedsConcrete
 from jitlint.semantics.values import (
@@ -226,6 +226,8 @@ def apply(interp: Interpreter, model: FunctionModel, args: Args, node: cst.CSTNo
     what = short(name) if me is None else f".{name.rpartition('.')[2]}()"
     if model.effect is not None and not _seeded(interp, model, given, me):
         interp.effect(model.effect, what, node, values)
+    if model.name == "jax.debug.print":
+        _check_format(interp, given, node)
     if model.key is not None:
         _key(interp, model, given, node)
     jax = is_jax(name) or isinstance(me, Array) and me.level is not Level.NUMPY
@@ -445,7 +447,7 @@ def _shaped(
             if out.level is Level.NUMPY and not jax and model.effect == "random":
                 out = replace(out, via="random")
             if result.op == "key":
-                return replace(out, dtype="key", via=keys.token(interp))
+                return replace(out, dtype="key", via=prng.token(interp))
             return replace(
                 out,
                 shape=_shape(model, given, me),
@@ -819,12 +821,22 @@ def _weak(model: FunctionModel, given: Given, me: Value | None) -> bool | None:
 # ------------------------------------------------------------------------------------------------ transforms, keys
 
 
+def _check_format(interp: Interpreter, given: Given, node: cst.CSTNode) -> None:
+    """The format of ``jax.debug.print`` must not be filled in while tracing, and must have a place for each value."""
+    fmt = given["fmt"][0] if "fmt" in given else UNKNOWN
+    values = [v for name, (v, _) in given.items() if name.startswith("*")]
+    if isinstance(fmt, Host) and fmt.via == "tracer":
+        interp.effect("format", "jax.debug.print", node, [fmt])
+    elif isinstance(fmt, Const) and isinstance(fmt.value, str) and values and "{" not in fmt.value:
+        interp.effect("no-placeholder", "jax.debug.print", node, values)
+
+
 def _key(interp: Interpreter, model: FunctionModel, given: Given, node: cst.CSTNode) -> None:
     """A key is consumed, or split: what ``fold_in`` and ``clone`` derive leaves the key usable."""
     if model.key == "consumes" or model.name == "jax.random.split":
         found = given.get("key") or next(iter(given.values()), None)
         if found is not None:
-            keys.consume(interp, found[0], found[1], node, short(model.name))
+            prng.consume(interp, found[0], found[1], node, short(model.name))
 
 
 _JITS = {"jit", "pjit", "pmap", "filter_jit", "filter_pmap"}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from jitlint.semantics import calls, demands, keys, leaks, lifetime, shapes
+from jitlint.semantics import calls, demands, leaks, lifetime, prng, shapes
 from jitlint.semantics.events import (
     BlindTest,
     DynamicShape,
@@ -369,7 +369,7 @@ def _via(*values: Value) -> str | None:
 
 def _carried(via: str | None) -> str | None:
     """What is true of a result as well: not that an array is gone, or which key it is."""
-    return None if via in GONE or keys.is_token(via) else via
+    return None if via in GONE or prng.is_token(via) else via
 
 
 def _number_type(op: type[cst.CSTNode], a: str, b: str) -> str:
@@ -582,7 +582,7 @@ def _identical(interp: Interpreter, left: Value, right: Value, node: cst.CSTNode
             const = a if isinstance(a, Const) else b
             leaf = a if isinstance(a, Array) else b
             assert isinstance(leaf, Array)
-            if isinstance(const, Const) and isinstance(const.value, bool) and leaf.shape in ((), None):
+            if isinstance(const, Const) and isinstance(const.value, bool | int | float) and leaf.shape in ((), None):
                 blind(
                     interp,
                     BlindTest(
@@ -920,7 +920,7 @@ def index_array(interp: Interpreter, base: Array, index: Value, node: cst.Subscr
         out,
         dtype=base.dtype,
         weak=base.weak,
-        via=keys.item_token(base.via, index.value) if isinstance(index, Const) else out.via,
+        via=prng.item_token(base.via, index.value) if isinstance(index, Const) else out.via,
         shape=shapes.indexed(base.shape, parts),
         python=None,
         loops=base.loops | _loops(*(b for p in parts if isinstance(p, SliceV) for b in p.bounds)),
@@ -1092,8 +1092,8 @@ def iterate(interp: Interpreter, value: Value, node: cst.CSTNode, count: int | N
             shape = None if value.shape is None else value.shape[1:]
             item = replace(out, dtype=value.dtype, weak=value.weak, shape=shape, python=None)
             length = value.shape[0] if value.shape else count
-            if count is not None and keys.is_token(value.via) and count <= 16:
-                return Tup(tuple(replace(item, via=keys.token(interp)) for _ in range(count)), kind="same")
+            if count is not None and prng.is_token(value.via) and count <= 16:
+                return Tup(tuple(replace(item, via=prng.token(interp)) for _ in range(count)), kind="same")
             if length is not None and length <= 16:
                 return Tup(tuple(replace(item) for _ in range(length)), kind="same")
             return Tup(None, item, kind="same")
@@ -1199,6 +1199,8 @@ def outer_write(interp: Interpreter, box: Box, key: Any, value: Value, node: cst
     if trace is None or not interp.tracing or interp.compile_time or box.birth > trace.birth:
         return
     if box is interp.frame.env or _puts_back(interp):
+        return
+    if any(id(box) in t.arguments for t in interp.traces if t.entry is None):
         return
     if traced_leaf(value) is not None:
         leaks.stored(interp, box, key, node)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from difflib import get_close_matches
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from jitlint.semantics import calls, demands, donation, leaks, operators, shapes
+from jitlint.semantics import cachekey, calls, demands, donation, leaks, operators, prng, shapes
 from jitlint.semantics.calls import Args, Binding
 from jitlint.semantics.entry import Call, Entry, Param, Root
 from jitlint.semantics.events import BadArgument, BadResult, BadSite, ControlFlow, EntryCall, Site, StaticArgument
@@ -104,6 +104,7 @@ def abstract(
     if depth > 8:
         return UNKNOWN
     roots = frozenset((root,)) if root is not None else frozenset()
+    via = _kept_via(value, root)
     match value:
         case Const(value=None) | Unknown():
             return Tree(roots, origin, maybe) if isinstance(value, Unknown) else value
@@ -113,14 +114,15 @@ def abstract(
                 python = kind if keep_python and not leaf else None
                 dtype = None if kind == "number" else kind
                 return Array(
-                    Level.TRACED, dtype, (), kind != "bool", python, roots, maybe, origin, value.loops, value.via
+                    Level.TRACED, dtype, (), kind != "bool", python, roots, maybe, origin, value.loops, via
                 )
             return value if kind in ("str", "bytes", "dtype") or isinstance(value, Const) else UNKNOWN
         case Array():
             if value.is_traced:
-                return replace(value, roots=value.roots | roots, python=value.python if keep_python else None)
+                python = value.python if keep_python else None
+                return replace(value, roots=value.roots | roots, python=python, via=via)
             return Array(
-                Level.TRACED, value.dtype, value.shape, value.weak, None, roots, maybe, origin, value.loops, value.via
+                Level.TRACED, value.dtype, value.shape, value.weak, None, roots, maybe, origin, value.loops, via
             )
         case Tree():
             return replace(value, roots=value.roots | roots)
@@ -242,6 +244,12 @@ def concretize(interp: Interpreter, value: Value, roots_of: list[Value], node: c
         case Func() | Partial() | Wrapped() | Bound():
             return UNKNOWN
     return value
+
+
+def _kept_via(value: Value, root: Root | None) -> str | None:
+    """A key that is passed to a jitted function is the same key; what a ``lax`` loop passes is another in each turn."""
+    via = value.via if isinstance(value, Array | Const | Host) else None
+    return None if root is None and prng.is_token(via) else via
 
 
 def host_call(
@@ -553,6 +561,7 @@ def call_jitted(interp: Interpreter, jitted: Jitted, args: Args, node: cst.CSTNo
         call.bound[f"*{i}"] = v
     call.bound.update({f"**{k}": v for k, v in binding.extra_kw.items()})
     if not interp.quiet:
+        call.key = cachekey.key_of(entry, call)
         entry.calls.append(call)
         interp.emit(EntryCall(node=node, unit=interp.unit, entry=entry, call=call))
     here = interp.origin(f"`{entry.name}` is called here", node)
@@ -684,6 +693,11 @@ def _filtered(interp: Interpreter, entry: Entry, name: str, value: Value, at: cs
         return v
 
     return go(value)
+
+
+def _box_ids(values: Iterable[Value]) -> frozenset[int]:
+    """What a traced function gets as its own copies."""
+    return frozenset(id(b) for v in values for b in _boxes(v))
 
 
 def _boxes(v: Value, depth: int = 0) -> Iterator[Box]:
@@ -891,7 +905,13 @@ def _call_staged(interp: Interpreter, wrapped: Wrapped, args: Args, node: cst.CS
 
     inner = _each(args, one)
     result = host_call(
-        interp, wrapped.kind, None, node, True, lambda: calls.call_value(interp, wrapped.func, inner, node)
+        interp,
+        wrapped.kind,
+        None,
+        node,
+        True,
+        lambda: calls.call_value(interp, wrapped.func, inner, node),
+        _box_ids(inner.values()),
     )
     return concretize(interp, result, args.values(), node)
 
@@ -964,7 +984,10 @@ def _call_grad(interp: Interpreter, wrapped: Wrapped, args: Args, node: cst.CSTN
             return _linear(interp, v, node) if chosen is None or i in chosen else v
 
         primals = _each(args, one)
-    result = host_call(interp, "grad", None, node, False, lambda: calls.call_value(interp, wrapped.func, primals, node))
+    arguments = _box_ids(primals.values())
+    result = host_call(
+        interp, "grad", None, node, False, lambda: calls.call_value(interp, wrapped.func, primals, node), arguments
+    )
     aux = wrapped.options.get("has_aux") == TRUE
     everything = primals.values()
     if kind in ("jacfwd", "jacrev", "hessian", "jacobian"):
@@ -1150,6 +1173,7 @@ def _call_vmap(interp: Interpreter, wrapped: Wrapped, args: Args, node: cst.CSTN
         node,
         wrapped.kind == "vectorize" and False,
         lambda: calls.call_value(interp, wrapped.func, inner, node),
+        _box_ids(inner.values()),
     )
 
     def leaf(v: Value) -> Value:
@@ -1188,7 +1212,9 @@ def control_flow(
     def run(f: Value | None, *values: Value) -> Value:
         if f is None:
             return UNKNOWN
-        return host_call(interp, kind, None, node, True, lambda: calls.call_value(interp, f, Args(list(values)), node))
+        args = Args(list(values))
+        arguments = _box_ids(args.values())
+        return host_call(interp, kind, None, node, True, lambda: calls.call_value(interp, f, args, node), arguments)
 
     bodies = [
         v

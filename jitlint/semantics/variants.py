@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from jitlint.semantics.cachekey import Atom, Part, key_of
+from jitlint.semantics.cachekey import Atom, Part
 from jitlint.semantics.entry import Call, Entry
 from jitlint.semantics.identity import identity
 from jitlint.semantics.variation import Count, again, is_test
@@ -67,7 +67,7 @@ def estimate(entries: Sequence[Entry]) -> Estimate | None:
         for call in entry.calls:
             if is_test(call.moment):
                 continue
-            key = key_of(entry, call)
+            key = dict(call.key)
             made = identity(entry.func, entry.moment, kept=bool(entry.kept))
             if made is not None:
                 loops = frozenset(t.loop for t in made.moment.open)
@@ -119,16 +119,16 @@ def _atom(s: _Seen, p: Part) -> Atom:
 
 
 def _changing(s: _Seen, p: Part, group: list[_Seen]) -> tuple[Loop, ...]:
-    """The loops run to a fixpoint over which a part of this call changes."""
+    """The loops over which a part of this call changes in a way that is not known turn by turn."""
     atom = _atom(s, p)
     if not atom.loops or s.call.traced:
         return ()
     out = []
-    for t in s.call.moment.open:
-        passes = {
-            u.passes: g.call.moment.certain for g in group for u in g.call.moment.open if u.loop.node is t.loop.node
-        }
-        if any(x.node is t.loop.node for x in atom.loops) and again(passes):
+    for t in s.call.moment.turns:
+        if not any(x.node is t.loop.node for x in atom.loops) or t.turn is not None and atom.value is not None:
+            continue
+        same = [u for g in group for u in g.call.moment.turns if u.loop.node is t.loop.node]
+        if again({u.passes: True for u in same}) or len({u.turn for u in same}) > 1:
             out.append(t.loop)
     return tuple(out)
 

@@ -1,0 +1,147 @@
+"""PRNG keys: which key a use consumes, and whether it was consumed before on the same path.
+
+A key made by ``jax.random`` carries a token (in ``via``), under which it is known wherever it is passed. A key whose
+making was not seen is known by the slot it is read from, until that is assigned anew. What was consumed is kept in a
+box of the interpreter's, so that branches that exclude each other do not see each other's uses.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import libcst as cst
+from libcst import matchers
+
+from jitlint.semantics.entry import Entry
+from jitlint.semantics.events import KeyReuse
+from jitlint.semantics.values import Array, Env, Unknown, Value, leaves
+
+if TYPE_CHECKING:
+    from jitlint.semantics.interp import Interpreter
+    from jitlint.semantics.source import Unit
+
+_TOKEN = "key:"
+_LOOPS = {"scan", "while_loop", "fori_loop", "map", "associative_scan"}
+"""Traces whose function runs many times with the same captured values."""
+
+Place = tuple[cst.CSTNode, "Unit"]
+
+
+@dataclass(frozen=True, slots=True)
+class Used(Value):
+    """A key was consumed: the chain of calls that led there, outermost first, and the consuming call."""
+
+    chain: tuple[Place, ...] = field(compare=False)
+    time: int = field(compare=False)
+    root: Any = field(compare=False)
+
+
+def token(interp: Interpreter) -> str:
+    """A name for a new key."""
+    return f"{_TOKEN}{interp.tick()}"
+
+
+def item_token(base: str | None, index: object) -> str | None:
+    """The name of an element of an array of keys, by its constant index."""
+    return f"{base}[{index}]" if is_token(base) else None
+
+
+def is_token(via: str | None) -> bool:
+    """Does ``via`` name a key?"""
+    return via is not None and via.startswith(_TOKEN)
+
+
+def consume(interp: Interpreter, key: Value, at: cst.CSTNode | None, node: cst.CSTNode, what: str) -> None:
+    """A key is consumed by the call ``node``; it was given as ``at``. Reuse is recorded."""
+    time = interp.tick()
+    identity = _identity(interp, key, at)
+    if identity is None or interp.quiet:
+        return
+    chain = (*_calls(interp), (node, interp.unit))
+    before = interp.used_keys.slots.get(identity)
+    if isinstance(before, Used) and before.root is interp.root and not _assigned_since(interp, identity, before.time):
+        _emit_again(interp, identity, chain, before.chain, what)
+        return
+    captured = _captured_by(interp, identity)
+    if captured is not None:
+        how, entry = captured
+        unit = interp.unit
+        interp.emit(KeyReuse(node=node, unit=unit, first=node, first_unit=unit, what=what, how=how, entry=entry))
+    interp.trail.write(interp.used_keys, identity, Used(chain, time, interp.root))
+
+
+def _identity(interp: Interpreter, key: Value, at: cst.CSTNode | None) -> Any:
+    if isinstance(key, Array) and is_token(key.via):
+        return key.via
+    if isinstance(at, cst.Name | cst.Attribute) and isinstance(key, Array | Unknown):
+        place = interp.place(at)
+        return (id(place[0]), place[1]) if place is not None else None
+    return None
+
+
+def _calls(interp: Interpreter) -> list[Place]:
+    return [
+        (frame.call, caller.unit)
+        for caller, frame in pairwise(interp.frames)
+        if frame.func is not None and frame.call is not None
+    ]
+
+
+def _assigned_since(interp: Interpreter, identity: Any, time: int) -> bool:
+    writes = interp.writes.get(identity, ()) if isinstance(identity, tuple) else ()
+    return any(w.time > time for w in writes)
+
+
+def _emit_again(interp: Interpreter, identity: Any, chain: tuple[Place, ...], before: tuple[Place, ...], what: str) -> None:
+    """Report where the two ways to the key part: in the function that uses it twice, not in what it calls."""
+    for level, ((node, unit), (first, first_unit)) in enumerate(zip(chain, before, strict=False)):
+        if node is not first:
+            if level == len(chain) - 1 or _is_given(interp, level, node, identity):
+                event = KeyReuse(node=node, unit=unit, first=first, first_unit=first_unit, what=what, how="again")
+                interp.emit(event)
+            return
+    node, unit = chain[-1]
+    interp.emit(KeyReuse(node=node, unit=unit, first=node, first_unit=unit, what=what, how="loop"))
+
+
+def _is_given(interp: Interpreter, level: int, node: cst.CSTNode, identity: Any) -> bool:
+    """Is the key among the arguments of the call at that level? (Else the function takes it from elsewhere.)"""
+    callers = [c for c, f in pairwise(interp.frames) if f.func is not None and f.call is not None]
+    if not isinstance(node, cst.Call) or level >= len(callers):
+        return False
+    for arg in node.args:
+        for name in matchers.findall(arg, matchers.Name()):
+            env: Env | None = callers[level].env
+            while env is not None and isinstance(name, cst.Name) and name.value not in env.slots:
+                env = env.parent
+            if env is None or not isinstance(name, cst.Name):
+                continue
+            value = env.slots[name.value]
+            if isinstance(value, Array) and value.via is not None and str(identity).startswith(value.via):
+                return True
+    return False
+
+
+def _captured_by(interp: Interpreter, identity: Any) -> tuple[str, Entry | None] | None:
+    """How a key from outside of the running traces is used each time: by the body of a ``lax`` loop, by the calls of a
+    jitted function."""
+    if not isinstance(identity, str):
+        return None
+    made = int(identity[len(_TOKEN) :].partition("[")[0])
+    for t in interp.traces:
+        if made < t.time and t.entry is None and t.kind in _LOOPS:
+            return "loop", None
+        if made < t.time and t.entry is not None and not _is_passed(t.entry, identity):
+            return "jit", t.entry
+    return None
+
+
+def _is_passed(entry: Entry, identity: str) -> bool:
+    return any(
+        isinstance(leaf, Array) and leaf.via is not None and identity.startswith(leaf.via)
+        for call in entry.calls
+        for value in call.bound.values()
+        for leaf in leaves(value)
+    )
