@@ -6,6 +6,8 @@ A server process imports JAX once (no backend is started in it) and forks for ev
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import json
 import os
 import subprocess
@@ -19,6 +21,9 @@ from typing import Any, cast
 
 from tests.judge.execute import Outcome, execute
 from tests.judge.fixtures import ROOT
+
+
+_LIBRARIES = ("flax.linen", "flax.nnx", "optax", "equinox")
 
 
 class ProgramCrashedError(Exception):
@@ -85,9 +90,18 @@ def _serve() -> None:
     os.dup2(2, 1)  # what programs write to the file descriptor itself must not mix with the answers
     for line in sys.stdin:
         main, mode = json.loads(line)
+        _import_libraries(Path(main))
         run = _here if mode == "nojit" else _in_fork
         answers.write(run(Path(main), mode) + "\n")
         answers.flush()
+
+
+def _import_libraries(main: Path) -> None:
+    """Import here, once, the slow libraries that a program mentions: its fork then has them for nothing."""
+    text = main.read_text(encoding="utf-8")
+    for name in _LIBRARIES:
+        if name.partition(".")[0] in text and importlib.util.find_spec(name.partition(".")[0]) is not None:
+            importlib.import_module(name)
 
 
 def _here(main: Path, mode: str) -> str:
