@@ -51,8 +51,6 @@ if TYPE_CHECKING:
 
 MAX_CALL_DEPTH = 40
 MAX_MEMO_LEAVES = 64
-STEPS_PER_FUNCTION = 12_000
-"""What one function may cost in one root, all its calls together; beyond, its result is unknown."""
 
 
 @dataclass(slots=True)
@@ -208,6 +206,7 @@ def call_value(interp: Interpreter, func: Value, args: Args, node: cst.CSTNode) 
         case Tree():
             demands.note(func, "call")
     escape(interp, args)
+    timing.waited(interp)
     return UNKNOWN
 
 
@@ -446,7 +445,7 @@ def call_function(interp: Interpreter, func: Func, args: Args, node: cst.CSTNode
         return UNKNOWN
     key = id(func.lazy)
     interp.called[key] = interp.called.get(key, 0) + 1
-    if interp.spent.get(key, 0) > STEPS_PER_FUNCTION:
+    if interp.spent.get(key, 0) > interp.allowance:
         return UNKNOWN
     params = parameters(func.node)
     binding = bind(params, args)

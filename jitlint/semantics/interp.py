@@ -21,6 +21,7 @@ from jitlint.semantics.entry import Entry
 from jitlint.semantics.events import BlindTest, Bucket, Effect, Event, TracedUse
 from jitlint.semantics.moment import Moment, Turn
 from jitlint.semantics.source import Unit, scope_of
+from jitlint.semantics.timing import Stopwatch
 from jitlint.semantics.state import Box, Changes, Trail, Write
 from jitlint.semantics.values import (
     FALSE,
@@ -63,7 +64,9 @@ MAX_LOOP_PASSES = 4
 UNROLL = 8
 """Loops of known length up to this are run turn by turn, so that what each turn sees is exact."""
 MAX_NESTED_TURNS = 64
-STEPS_PER_ROOT = 40_000
+STEPS_PER_STATEMENT = 40_000
+STEPS_PER_FUNCTION = 12_000
+"""A function that nothing calls is run with unknown arguments: little is to be learned from long runs."""
 MAX_WRITES = 16
 """Writes of one slot that are remembered: the first ones and the last."""
 
@@ -161,7 +164,9 @@ class Interpreter:
         self.guards: list[Guard] = []
         self.time = 0
         self.steps = 0
-        self.budget = STEPS_PER_ROOT
+        self.budget = STEPS_PER_STATEMENT
+        self.allowance = STEPS_PER_STATEMENT // 3
+        """What one function may cost in one root, all its calls together; beyond, its result is unknown."""
         self.quiet = 0
         """While above zero nothing is recorded."""
         self.forks = 0
@@ -169,6 +174,9 @@ class Interpreter:
         self.compile_time = 0
         self.jit_off = 0
         self.writes: dict[tuple[int, Any], list[Write]] = {}
+        self.stopwatch = Stopwatch()
+        self.constants: dict[int, Array] = {}
+        """Large concrete arrays that traced code computed with, by id."""
         self.used_keys = Box(None)
         """The PRNG keys that were consumed, by what identifies them."""
         self.current: cst.CSTNode | None = None
@@ -273,9 +281,10 @@ class Interpreter:
         """A step of a trace path at ``node`` in the running unit."""
         return Origin(what, node, self.unit, before)
 
-    def new_root(self) -> None:
-        """Begin counting anew: a top-level statement, or a function that is run on its own."""
-        self.budget = self.steps + STEPS_PER_ROOT
+    def new_root(self, steps: int) -> None:
+        """Begin counting anew: a top-level statement, or a function that is run on its own, may cost so much."""
+        self.budget = self.steps + steps
+        self.allowance = steps // 3
         self.spent = {}
 
     # ---------------------------------------------------------------- writes
@@ -359,7 +368,7 @@ class Interpreter:
                 self.frames.append(first)
                 first.mark = mark
             first.unit = unit
-            self.new_root()
+            self.new_root(STEPS_PER_STATEMENT)
             if statement.kind == "def" and not statement.text.startswith("@"):
                 self._lazy_def(statement.binds, unit, mod)
                 continue

@@ -74,9 +74,9 @@ def run_root(interp: Interpreter, func: Func) -> None:
     module = calls.module_of(interp, func)
     if module.state != "done":
         return
-    from jitlint.semantics.interp import Frame
+    from jitlint.semantics.interp import STEPS_PER_FUNCTION, Frame
 
-    interp.new_root()
+    interp.new_root(STEPS_PER_FUNCTION)
     frame = Frame(module.env, func.unit, module, "", root=func)
     interp.frames.append(frame)
     interp.root = func.lazy
@@ -143,13 +143,13 @@ def host_argument(interp: Interpreter, func: Func, p: Param) -> Value:
 def probe(interp: Interpreter, entry: Entry) -> None:
     """Run a jitted function that nothing calls, with traced arguments made up from its signature; what it finds is
     only possible, since nobody says what is passed."""
-    from jitlint.semantics.interp import Frame
+    from jitlint.semantics.interp import STEPS_PER_FUNCTION, Frame
 
     if entry.params is None or entry.target is None or entry.opaque:
         return
     target = entry.target
     module = calls.module_of(interp, target)
-    interp.new_root()
+    interp.new_root(STEPS_PER_FUNCTION)
     entry.probed = True
     frame = Frame(module.env, entry.unit, module, "")
     interp.frames.append(frame)
