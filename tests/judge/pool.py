@@ -22,7 +22,6 @@ from typing import Any, cast
 from tests.judge.execute import Outcome, execute
 from tests.judge.fixtures import ROOT
 
-
 _LIBRARIES = ("flax.linen", "flax.nnx", "optax", "equinox")
 
 
