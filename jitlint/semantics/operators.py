@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from jitlint.semantics import calls, demands, leaks, lifetime, prng, shapes
+from jitlint.semantics import calls, captured, demands, leaks, lifetime, prng, shapes, timing
 from jitlint.semantics.events import (
     BlindTest,
     DynamicShape,
@@ -133,6 +133,8 @@ def result_array(
             if isinstance(v, Array):
                 level = max(level, v.level)
                 loops |= v.loops
+                if v.level in (Level.NUMPY, Level.HOST) and interp.staging and v.shape:
+                    captured.computed_with(interp, v)
                 resized |= v.shape_loops
                 via = via or _carried(v.via)
                 if v.is_traced:
@@ -240,6 +242,7 @@ def truth(interp: Interpreter, value: Value, node: cst.CSTNode, construct: str) 
                     return truth(interp, inner, node, construct)
         if isinstance(m, Array) and m.is_traced or isinstance(m, Tree):
             if not interp.traces:
+                timing.waited(interp)
                 leaks.check(interp, [m], node)
                 return None
             possible = isinstance(value, Union) or m.maybe or isinstance(m, Tree)
@@ -923,7 +926,7 @@ def index_array(interp: Interpreter, base: Array, index: Value, node: cst.Subscr
         via=prng.item_token(base.via, index.value) if isinstance(index, Const) else out.via,
         shape=shapes.indexed(base.shape, parts),
         python=None,
-        loops=base.loops | _loops(*(b for p in parts if isinstance(p, SliceV) for b in p.bounds)),
+        loops=out.loops | _loops(*(b for p in parts if isinstance(p, SliceV) for b in p.bounds)),
         shape_loops=base.shape_loops.union(*(_resizing(p) for p in parts)),
     )
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from jitlint.semantics import cachekey, calls, demands, donation, leaks, operators, prng, shapes
+from jitlint.semantics import cachekey, calls, demands, donation, leaks, operators, prng, shapes, timing
 from jitlint.semantics.calls import Args, Binding
 from jitlint.semantics.entry import Call, Entry, Param, Root
 from jitlint.semantics.events import BadArgument, BadResult, BadSite, ControlFlow, EntryCall, Site, StaticArgument
@@ -614,6 +614,13 @@ def call_jitted(interp: Interpreter, jitted: Jitted, args: Args, node: cst.CSTNo
         inner.kw[k] = keep(k, v, args.kw_nodes.get(k))
     inner.rest = None if args.rest is None else Tree(frozenset(), here, True)
     inner.more = None if args.more is None else UNKNOWN
+    if (args.rest is not None or args.more is not None) and entry.kind != "filter_jit":
+        for p in _unspelt(params or (), args):
+            value = traced_argument(p.name, UNKNOWN, None)
+            value = replace(value, maybe=True) if isinstance(value, Array | Tree) else value
+            inner.kw[p.name] = value if p.default is None else union([p.default, value])
+        if not any(p.kind == "args" for p in params or ()):
+            inner.rest = None
     arguments = frozenset(id(b) for c in copies for b in _boxes(c))
     key_parts = [calls.fingerprint(v) for v in inner.values()]
     key = None if None in key_parts else (tuple(key_parts), tuple(inner.kw), interp.tracing)
@@ -644,9 +651,18 @@ def call_jitted(interp: Interpreter, jitted: Jitted, args: Args, node: cst.CSTNo
             entry.results[call.signature] = result
         _check_result(interp, entry, result, node)
     out = concretize(interp, result, args.values(), node)
+    if not interp.traces:
+        timing.called(interp, entry, call)
     if donated:
         donation.after_call(interp, entry, call.bound, donated, result, node)
     return out
+
+
+def _unspelt(params: tuple[Param, ...], args: Args) -> list[Param]:
+    """Parameters that only an unknown ``*args`` or ``**kwargs`` of the call can give."""
+    places = [p for p in params if p.kind in ("pos", "posonly")][len(args.pos) :]
+    by_name = [p for p in params if p.kind == "kwonly"] if args.more is not None else []
+    return [p for p in (*places, *by_name) if p.kind != "posonly" and p.name not in args.kw]
 
 
 def _settingish(v: Value) -> bool:
