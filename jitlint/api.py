@@ -54,6 +54,7 @@ from jitlint.semantics.events import (
     Site,
     StaleRead,
     StaticArgument,
+    Timing,
     TracedUse,
     TruthTest,
     Unrolled,
@@ -87,6 +88,7 @@ __all__ = [
     "Site",
     "StaleRead",
     "StaticArgument",
+    "Timing",
     "TracedUse",
     "TruthTest",
     "Unrolled",
@@ -142,8 +144,16 @@ class Rule:
     status: Literal["stable", "preview"] = "stable"
 
 
-_TRACER_ERRORS = frozenset({"ConcretizationTypeError", "TracerBoolConversionError", "TracerArrayConversionError", "TracerIntegerConversionError",
-                            "NonConcreteBooleanIndexError", "JAXTypeError"})
+_TRACER_ERRORS = frozenset(
+    {
+        "ConcretizationTypeError",
+        "TracerBoolConversionError",
+        "TracerArrayConversionError",
+        "TracerIntegerConversionError",
+        "NonConcreteBooleanIndexError",
+        "JAXTypeError",
+    }
+)
 _SWALLOW = frozenset({"BaseException", "Exception", "TypeError"})
 
 
@@ -157,7 +167,16 @@ def is_guarded(event: TracedUse) -> bool:
 
 def is_swallowed(event: TracedUse) -> bool:
     """Does an ``except`` around it, in the traced function, catch the error without meaning to?"""
-    caught = event.guards & (_SWALLOW | ({"IndexError"} if event.error in ("NonConcreteBooleanIndexError", "IndexError") else {"ValueError"} if event.error == "ValueError" else frozenset()))
+    caught = event.guards & (
+        _SWALLOW
+        | (
+            {"IndexError"}
+            if event.error in ("NonConcreteBooleanIndexError", "IndexError")
+            else {"ValueError"}
+            if event.error == "ValueError"
+            else frozenset()
+        )
+    )
     return bool(caught) and not event.guards & _TRACER_ERRORS
 
 

@@ -3,6 +3,8 @@
 jax arrays never change. `x.at[i].set(v)`, `x.sort()` and their kin give a new array and leave `x` as it is; as a
 statement of its own such a call does nothing.
 
+A `jax.pure_callback` whose result is thrown away may not happen at all.
+
 ## Example
 
 ```python
@@ -35,6 +37,13 @@ from jitlint.api import Context, LostUpdate, Report, Rule, Severity
 
 def check(event: LostUpdate, ctx: Context) -> Iterator[Report]:
     """Report a lost result."""
+    if event.method == "pure_callback":
+        yield Report(
+            event.node,
+            "nothing uses the result of `pure_callback`: JAX may leave the call out, or make it more than once",
+            "use `jax.debug.callback` or `jax.experimental.io_callback` where the effect is what matters",
+        )
+        return
     yield Report(
         event.node,
         f"`{ctx.code(event)}` gives a new array, which is thrown away: `{event.name}` stays as it is",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from jitlint.semantics import attributes, calls, classes, leaks, lifetime, operators, shapes, transforms
+from jitlint.semantics import attributes, calls, classes, leaks, lifetime, operators, shapes, timing, transforms
 from jitlint.semantics.calls import Args
 from jitlint.semantics.events import BadSite, BlindTest, GradientCut
 from jitlint.semantics.values import (
@@ -142,6 +142,7 @@ def _convert(name: str) -> Handler:
         if not args.pos:
             return Const({"int": 0, "float": 0.0, "complex": 0j}[name])
         v = args.pos[0]
+        timing.waited(interp)
         if leaks.check(interp, [v], node, "ConcretizationTypeError"):
             return Host(name)
         if interp.traces:

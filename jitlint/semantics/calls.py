@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from jitlint.semantics import demands, lifetime, operators
+from jitlint.semantics import demands, lifetime, operators, timing
 from jitlint.semantics.entry import Param
 from jitlint.semantics.source import scope_of
 from jitlint.semantics.state import Box, Changes
 from jitlint.semantics.values import (
-    NONE,
     NO_LOOPS,
+    NONE,
     UNKNOWN,
     Array,
     Bound,

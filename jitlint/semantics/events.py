@@ -105,7 +105,8 @@ class ItemAssignment(Event):
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class LostUpdate(Event):
-    """The result of a pure array method is thrown away. ``name`` is the array's, as written."""
+    """The result of a pure array method is thrown away (``name`` is the array's, as written), or that of
+    ``pure_callback``."""
 
     method: str
     name: str
@@ -290,6 +291,16 @@ class Captured(Event):
     name: str
     nbytes: int
     value: Value
+    entry: Entry
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class Timing(Event):
+    """A clock is read that measures wrongly what lies since it was last read. ``how``: ``unfinished`` (nothing waited
+    for the result of a call of ``entry``), ``first`` (the first call of ``entry``, which compiles, is measured)."""
+
+    entry: Entry
+    how: str
 
 
 @dataclass(eq=False, slots=True, kw_only=True)

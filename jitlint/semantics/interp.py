@@ -21,12 +21,12 @@ from jitlint.semantics.entry import Entry
 from jitlint.semantics.events import BlindTest, Bucket, Effect, Event, TracedUse
 from jitlint.semantics.moment import Moment, Turn
 from jitlint.semantics.source import Unit, scope_of
-from jitlint.semantics.timing import Stopwatch
 from jitlint.semantics.state import Box, Changes, Trail, Write
+from jitlint.semantics.timing import Stopwatch
 from jitlint.semantics.values import (
     FALSE,
-    NONE,
     NO_LOOPS,
+    NONE,
     TRUE,
     UNKNOWN,
     Array,
@@ -48,8 +48,8 @@ from jitlint.semantics.values import (
     SetV,
     Tree,
     Tup,
-    Unknown,
     Union,
+    Unknown,
     Value,
     Wrapped,
     join,

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from jitlint.knowledge import FunctionModel, MethodModel, Term
-from jitlint.semantics import builtin, calls, donation, leaks, operators, prng, shapes, transforms
+from jitlint.semantics import builtin, calls, donation, leaks, operators, prng, shapes, timing, transforms
 from jitlint.semantics.calls import Args
-from jitlint.semantics.events import DynamicShape, GradientCut, NeedsConcrete
+from jitlint.semantics.events import DynamicShape, GradientCut, LostUpdate, NeedsConcrete
 from jitlint.semantics.values import (
     NONE,
     TRUE,
@@ -123,6 +123,8 @@ def _array_method(interp: Interpreter, me: Array, method: str, args: Args, node:
         model = interp.knowledge.attribute("array", method)
     if not isinstance(model, MethodModel):
         return UNKNOWN
+    if model.conversion or method == "block_until_ready":
+        timing.waited(interp)
     error = "ConcretizationTypeError" if model.conversion else "UnexpectedTracerError"
     if leaks.check(interp, [me], node, error):
         return UNKNOWN
@@ -224,6 +226,8 @@ def apply(interp: Interpreter, model: FunctionModel, args: Args, node: cst.CSTNo
     values = [v for v, _ in given.values()]
     name = model.name
     what = short(name) if me is None else f".{name.rpartition('.')[2]}()"
+    if not interp.traces:
+        _time(interp, model, values, node)
     if model.effect is not None and not _seeded(interp, model, given, me):
         interp.effect(model.effect, what, node, values)
     if model.name == "jax.debug.print":
@@ -821,6 +825,19 @@ def _weak(model: FunctionModel, given: Given, me: Value | None) -> bool | None:
 # ------------------------------------------------------------------------------------------------ transforms, keys
 
 
+_WAIT = {"jax.block_until_ready", "jax.device_get", "jax.effects_barrier"}
+
+
+def _time(interp: Interpreter, model: FunctionModel, values: list[Value], node: cst.CSTNode) -> None:
+    """Tell the stopwatch of clocks and of what waits for results: host functions that get a jax array do."""
+    if model.effect == "clock":
+        timing.clock_read(interp, node)
+    elif model.name in _WAIT or not is_jax(model.name) and any(
+        isinstance(x, Array) and x.level is Level.HOST for v in values for x in leaves(v)
+    ):
+        timing.waited(interp)
+
+
 def _check_format(interp: Interpreter, given: Given, node: cst.CSTNode) -> None:
     """The format of ``jax.debug.print`` must not be filled in while tracing, and must have a place for each value."""
     fmt = given["fmt"][0] if "fmt" in given else UNKNOWN
@@ -941,6 +958,8 @@ def _transform(interp: Interpreter, model: FunctionModel, args: Args, node: cst.
     if kind in ("callback", "pure_callback", "io_callback", "debug_callback"):
         func = args.pos[0] if args.pos else None
         transforms.callback(interp, func, args.pos[1:], node)
+        if kind == "pure_callback" and isinstance(interp.current, cst.Expr) and interp.current.value is node:
+            interp.emit(LostUpdate(node=node, unit=interp.unit, method="pure_callback", name=""))
         if kind in ("debug_callback",) or "debug" in model.name:
             return NONE
         result = get("result_shape_dtypes") or UNKNOWN

@@ -132,6 +132,19 @@ def _singleton(interp: Interpreter, pattern: cst.MatchSingleton, subject: Value)
 
 
 def _sequence(interp: Interpreter, pattern: cst.MatchSequence, subject: Value) -> bool | None:
+    if isinstance(subject, Array) and subject.is_traced:
+        interp.emit(
+            BlindTest(
+                node=pattern,
+                unit=interp.unit,
+                value=subject,
+                leaf=subject,
+                error="",
+                how="case",
+                against="a sequence",
+                possible=subject.maybe,
+            )
+        )
     if isinstance(subject, Array | DictV | Const):
         return False
     elements = list(pattern.patterns)

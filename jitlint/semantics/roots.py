@@ -85,17 +85,17 @@ def run_root(interp: Interpreter, func: Func) -> None:
         for i, p in enumerate(calls.parameters(func.node)):
             if i == 0 and func.owner is not None and p.kind in ("pos", "posonly") and func.flavour not in ("static",):
                 args.pos.append(func.owner if func.flavour == "class" else self_value(interp, func.owner, func))
-            elif p.kind in ("args", "kwargs"):
-                continue
+            elif p.kind == "args":
+                args.rest = UNKNOWN
+            elif p.kind == "kwargs":
+                args.more = UNKNOWN
             else:
                 value = host_argument(interp, func, p)
                 if p.kind == "kwonly":
                     args.kw[p.name] = value
                 else:
                     args.pos.append(value)
-        mark = interp.trail.mark()
         calls.call_function(interp, func, args, func.lazy)
-        del mark
     finally:
         interp.root = None
         interp.frames.pop()

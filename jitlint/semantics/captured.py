@@ -1,0 +1,48 @@
+"""Large arrays that traced code closes over: each becomes a constant of the compiled program."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING
+
+from jitlint.semantics import shapes
+from jitlint.semantics.events import Bucket, Captured
+from jitlint.semantics.values import Array
+
+if TYPE_CHECKING:
+    from jitlint.semantics.interp import Interpreter
+
+LIMIT = 1 << 20
+"""Bytes above which a constant is large."""
+_BYTES = {"bool": 1, "int8": 1, "uint8": 1, "int16": 2, "uint16": 2, "float16": 2, "bfloat16": 2, "complex": 8}
+"""Bytes of an element, where they are not four: with 64 bits off, JAX keeps no wider numbers."""
+
+
+def computed_with(interp: Interpreter, array: Array) -> None:
+    """Traced code computes with a concrete array."""
+    if nbytes(array) >= LIMIT:
+        interp.constants[id(array)] = array
+
+
+def nbytes(array: Array) -> int:
+    """The size of an array as JAX holds it; 0 where the shape is not known."""
+    if array.shape is None or None in array.shape:
+        return 0
+    return prod(d for d in array.shape if d is not None) * _BYTES.get(shapes.full(array.dtype) or "", 4)
+
+
+def emit_captured(interp: Interpreter) -> None:
+    """Record a :class:`Captured` for each read, by a jitted function, of a large array that it computes with."""
+    for entry in interp.entries:
+        for read in entry.reads.values():
+            array = read.value
+            if not isinstance(array, Array) or id(array) not in interp.constants:
+                continue
+            key = (Captured, id(read.node), "")
+            if key not in interp.events:
+                name = read.unit.code(read.node)
+                event = Captured(
+                    node=read.node, unit=read.unit, name=name, nbytes=nbytes(array), value=array, entry=entry
+                )
+                event.function = read.function
+                interp.events[key] = Bucket([event])

@@ -1,0 +1,54 @@
+"""A traced function closes over a large array.
+
+An array that is not passed as an argument becomes a constant of the compiled program. A large one makes lowering and
+compiling slow and the program big, is kept in memory a second time, and does not change when the variable does.
+
+## Example
+
+```python
+features = jnp.asarray(np.load("features.npy"))  # many megabytes
+
+
+@jax.jit
+def predict(w):
+    return features @ w
+```
+
+## Use instead
+
+```python
+@jax.jit
+def predict(features, w):
+    return features @ w
+```
+
+## When it is silent
+
+On arrays below one mebibyte or of unknown size, on arrays of which only the shape is read, and on arrays made in the
+traced function.
+"""
+
+from collections.abc import Iterator
+
+from jitlint.api import Captured, Context, Report, Rule, Severity
+
+
+def check(event: Captured, ctx: Context) -> Iterator[Report]:
+    """Report a large constant."""
+    size = f"{event.nbytes / 2**20:.0f} MiB"
+    yield Report(
+        event.node,
+        f"`{event.name}` ({size}) is closed over by `{event.entry.name}` and becomes a constant of the compiled program",
+        f"pass `{event.name}` as an argument",
+        trace=(ctx.step(f"`{event.entry.name}` is jitted here", event.entry.node, event.entry.unit),),
+    )
+
+
+RULE = Rule(
+    code="JIT409",
+    name="captured-constant",
+    severity=Severity.WARNING,
+    since="0.1.0",
+    on=(Captured,),
+    check=check,
+)
