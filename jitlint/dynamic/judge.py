@@ -38,7 +38,7 @@ RAISES: dict[str, frozenset[str]] = {
     "JIT107": CONCRETIZATION | PLAIN,
     "JIT108": PLAIN,
     "JIT109": frozenset({"TypeError"}),
-    "JIT110": CONCRETIZATION | {"TypeError", "ValueError"},
+    "JIT110": CONCRETIZATION | {"TypeError", "ValueError", "AttributeError"},
     "JIT111": frozenset({"TypeError", "ValueError", "AttributeError"}),
     "JIT112": CONCRETIZATION | {"TypeError"},
     "JIT114": CONCRETIZATION | {"TypeError"},

@@ -43,6 +43,7 @@ from typing import Any
 PROTOCOL = 1
 TEXT_LIMIT = 400
 LARGE = 10**6
+ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 # Audit events that change files: which of their arguments are paths, each with the one that is its folder's descriptor.
 CHANGES: dict[str, tuple[tuple[int, int | None], ...]] = {
     "os.chmod": ((0, 2),),
@@ -79,7 +80,7 @@ def safe_repr(value: object, limit: int = 80) -> str:
         text = repr(value)
     except Exception:
         text = f"<{type(value).__name__}>"
-    return shorten(re.sub(r" at 0x[0-9a-f]+", "", text), limit)
+    return shorten(ADDRESS.sub("", text), limit)
 
 
 # ---------------------------------------------------------------------------------------------------- the channel
@@ -264,7 +265,7 @@ def describe_error(error: BaseException, sources: Sources, tb: Any = None) -> di
 
 def _first_lines(error: object) -> str:
     try:
-        return "\n".join(str(error).splitlines()[:6])
+        return ADDRESS.sub("", "\n".join(str(error).splitlines()[:6]))
     except Exception:
         return ""
 
