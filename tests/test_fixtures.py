@@ -25,9 +25,10 @@ def _id(fixture: Fixture) -> str:
 def pool(request: pytest.FixtureRequest) -> Iterator[Pool]:
     """JAX, started at once on every fixture that the selected tests will ask for."""
     pool = Pool()
-    params = [item.callspec.params for item in request.session.items if hasattr(item, "callspec")]
-    wanted = [each["judged"] for each in params if "judged" in each]
-    pool.submit((fixture.main, mode) for fixture in wanted for mode in modes(fixture))
+    if not hasattr(request.config, "workerinput"):  # a worker of pytest-xdist has only some of the tests to do
+        params = [item.callspec.params for item in request.session.items if hasattr(item, "callspec")]
+        wanted = [each["judged"] for each in params if "judged" in each]
+        pool.submit((fixture.main, mode) for fixture in wanted for mode in modes(fixture))
     yield pool
     pool.close()
 
