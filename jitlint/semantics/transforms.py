@@ -1375,14 +1375,23 @@ def may_register(cls: ClassV) -> bool:
     return False
 
 
-def tree_map(interp: Interpreter, func: Value, trees: list[Value], node: cst.CSTNode, with_path: bool = False) -> Value:
-    """``jax.tree.map(func, *trees)``."""
+def tree_map(
+    interp: Interpreter,
+    func: Value,
+    trees: list[Value],
+    node: cst.CSTNode,
+    with_path: bool = False,
+    is_leaf: Value | None = None,
+) -> Value:
+    """``jax.tree.map(func, *trees)``; ``is_leaf`` is asked where it is given, as JAX does."""
     if not trees:
         return UNKNOWN
     first, rest = trees[0], trees[1:]
 
     def at(v: Value, key: Any) -> Value:
         try:
+            if isinstance(v, Union):
+                return union(at(m, key) for m in v.members)
             if isinstance(v, Tup) and v.items is not None:
                 return v.items[key]
             if isinstance(v, ListV):
@@ -1395,9 +1404,20 @@ def tree_map(interp: Interpreter, func: Value, trees: list[Value], node: cst.CST
             return UNKNOWN
         return v if isinstance(v, Tree) else UNKNOWN
 
+    def beside(v: Value) -> Value:
+        """What another tree has where the first has a leaf: a subtree at most, of which nothing is claimed."""
+        container = any(isinstance(m, Tup | ListV | DictV | Obj) for m in members(v))
+        return UNKNOWN if container else v
+
     def go(v: Value, others: list[Value], depth: int = 0) -> Value:
         if depth > 6:
             return UNKNOWN
+        if is_leaf is not None and is_leaf != NONE and not isinstance(v, Union):
+            answer = calls.call_value(interp, is_leaf, Args([v]), node)
+            if not isinstance(answer, Const):
+                return at_leaf(v if not isinstance(v, Tup | ListV | DictV | Obj) else UNKNOWN, others)
+            if answer.value:
+                return at_leaf(v, others)
         match v:
             case Tup(items=items) if items is not None:
                 return Tup(tuple(go(i, [at(o, n) for o in others], depth + 1) for n, i in enumerate(items)))
@@ -1428,7 +1448,10 @@ def tree_map(interp: Interpreter, func: Value, trees: list[Value], node: cst.CST
                 return v
             case Union(members=ms):
                 return union(go(m, others, depth + 1) for m in ms)
-        arguments = [v, *(UNKNOWN if isinstance(o, Tup | ListV | DictV) else o for o in others)]
+        return at_leaf(v, others)
+
+    def at_leaf(v: Value, others: list[Value]) -> Value:
+        arguments = [v, *map(beside, others)]
         if with_path:
             arguments = [UNKNOWN, *arguments]
         result = calls.call_value(interp, func, Args(arguments), node)
