@@ -37,7 +37,7 @@ from collections.abc import Iterator
 from jitlint.api import Context, NeedsConcrete, Report, Rule, Severity, is_guarded, setting_help
 
 
-NEEDS = ("convert", "item", "numpy", "math", "format", "attribute", "numpy-index")
+NEEDS = ("convert", "item", "numpy", "math", "format", "attribute", "numpy-index", "iterate")
 ADVICE = {
     "convert": "keep it an array: `x.astype(int)`, `jnp.float32(x)`; convert after the jitted call",
     "item": "return the array, and take the value after the jitted call",
@@ -45,6 +45,7 @@ ADVICE = {
     "math": "use the function of `jax.numpy`",
     "format": 'use `jax.debug.print("{x:.3f}", x=x)`',
     "attribute": "do this outside the traced function",
+    "iterate": "a scalar has no length and no elements; index or reshape it where it should be a vector",
     "numpy-index": "index a jax array: `jnp.asarray(table)[i]`",
 }
 

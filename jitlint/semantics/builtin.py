@@ -94,6 +94,7 @@ def _len(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
     def one(v: Value) -> Value:
         match v:
             case Array():
+                operators.unsized(interp, v, args.node(0) or node, "len() of a 0-d array")
                 if v.shape:
                     d = v.shape[0]
                     return Const(d, v.loops, "shape") if d is not None else Host("int", v.loops, "shape")

@@ -16,7 +16,7 @@ from jitlint.fix.names import Names
 from jitlint.fix.updates import at_update, kept_result, kept_update
 from jitlint.project.model import JaxTarget, Module
 from jitlint.semantics import settings, variants, variation
-from jitlint.semantics.entry import Entry, Root
+from jitlint.semantics.entry import Call, Entry, Root
 from jitlint.semantics.events import (
     BadArgument,
     BadSite,
@@ -31,6 +31,7 @@ from jitlint.semantics.events import (
     StaticArgument,
     TracedUse,
     TruthTest,
+    Unrolled,
 )
 from jitlint.semantics.validity import unhashable
 from jitlint.semantics.values import Array, Const, Host, Origin, Tree
@@ -197,6 +198,17 @@ class Context:
             if len(values) > 1:
                 return name
         return None
+
+    def calls_of(self, event: Site) -> list[Call]:
+        """Every call of what is jitted there."""
+        return [c for e in self.interp.entries if e.node is event.node for c in e.calls]
+
+    def loop_head(self, event: Unrolled) -> cst.CSTNode:
+        """The part of a loop to mark: what it iterates over, or its condition."""
+        node = event.node
+        if isinstance(node, cst.For | cst.CompFor):
+            return node.iter
+        return node.test if isinstance(node, cst.While) else node
 
     def estimates(self) -> Iterator[Estimate]:
         """For every jit site, the estimated number of programs and where each comes from."""

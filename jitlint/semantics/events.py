@@ -191,6 +191,20 @@ class BadSite(Event):
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
+class Misuse(Event):
+    """A transform is given what it never takes. ``problem``: ``grad-of-int`` ``grad-of-vector`` ``predicate`` ``no-function``;
+    ``detail`` is a dtype or a shape as text, or what was given."""
+
+    what: str
+    problem: str
+    detail: str
+
+    @property
+    def role(self) -> str:
+        return self.problem
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
 class ControlFlow(Event):
     """``lax.scan`` and its kin called outside any trace. ``fresh`` as in :class:`Site`."""
 

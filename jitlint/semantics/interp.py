@@ -697,10 +697,12 @@ class Interpreter:
         return alive
 
     def _unrolled_event(self, node: cst.CSTNode, loop: Loop) -> None:
+        if loop.traced and self.loops and self.loops[-1].traced:
+            self.loops[-1].operations += loop.operations * (1 if loop.turn is not None else loop.trip or 1)
         if loop.traced and loop.operations:
             from jitlint.semantics.events import Unrolled
 
-            turns = loop.trip if loop.turn is not None and loop.trip else 1
+            turns = loop.turn + 1 if loop.turn is not None else loop.passes + 1
             self.emit(
                 Unrolled(
                     node=node, unit=self.unit, iterations=loop.trip, operations=max(1, loop.operations // max(1, turns))

@@ -954,7 +954,7 @@ def _transform(interp: Interpreter, model: FunctionModel, args: Args, node: cst.
         )
     if kind in ("tree_map", "tree_map_with_path"):
         func = args.pos[0] if args.pos else UNKNOWN
-        return transforms.tree_map(interp, func, args.pos[1:], node, with_path="path" in kind)
+        return transforms.tree_map(interp, func, args.pos[1:], node, "path" in kind, get("is_leaf"))
     if kind in ("callback", "pure_callback", "io_callback", "debug_callback"):
         func = args.pos[0] if args.pos else None
         transforms.callback(interp, func, args.pos[1:], node)

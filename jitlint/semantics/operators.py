@@ -160,6 +160,8 @@ def result_array(
             origin = interp.origin(
                 f"{what or 'a jax operation'} gives a tracer here: it runs while `{name}` is traced", node
             )
+    if level is Level.TRACED and interp.loops and interp.loops[-1].traced:
+        interp.loops[-1].operations += 1
     return Array(level, dtype, shape, weak, python, roots, maybe and not definite, origin, loops, via, resized)
 
 
@@ -1091,6 +1093,7 @@ def iterate(interp: Interpreter, value: Value, node: cst.CSTNode, count: int | N
         case Array():
             if leaks.check(interp, [value], node):
                 return Tup(None, UNKNOWN)
+            unsized(interp, value, node, "iterating over a 0-d array")
             out = result_array(interp, [value], node=node, what="iterating over a jax array")
             shape = None if value.shape is None else value.shape[1:]
             item = replace(out, dtype=value.dtype, weak=value.weak, shape=shape, python=None)
@@ -1119,6 +1122,12 @@ def iterate(interp: Interpreter, value: Value, node: cst.CSTNode, count: int | N
         case ClassV() if value.facts.enum:
             return Tup(None, Obj(value))
     return Tup(None, UNKNOWN)
+
+
+def unsized(interp: Interpreter, value: Array, node: cst.CSTNode, what: str) -> None:
+    """Record that a traced scalar is taken for a sequence."""
+    if value.shape == () and value.is_traced:
+        needs_concrete(interp, value, node, "iterate", what, "TypeError")
 
 
 def trip_count(value: Value) -> int | None:

@@ -16,13 +16,12 @@ from libcst import matchers
 
 from jitlint.semantics.entry import Entry
 from jitlint.semantics.events import KeyReuse
-from jitlint.semantics.values import Array, Env, Unknown, Value, leaves
+from jitlint.semantics.values import KEY, Array, Env, Unknown, Value, leaves
 
 if TYPE_CHECKING:
     from jitlint.semantics.interp import Interpreter
     from jitlint.semantics.source import Unit
 
-_TOKEN = "key:"
 _LOOPS = {"scan", "while_loop", "fori_loop", "map", "associative_scan"}
 """Traces whose function runs many times with the same captured values."""
 
@@ -35,12 +34,14 @@ class Used(Value):
 
     chain: tuple[Place, ...] = field(compare=False)
     time: int = field(compare=False)
+    turns: tuple[Any, ...] = field(compare=False)
+    """The turns of the running loops."""
     root: Any = field(compare=False)
 
 
 def token(interp: Interpreter) -> str:
     """A name for a new key."""
-    return f"{_TOKEN}{interp.tick()}"
+    return f"{KEY}{interp.tick()}"
 
 
 def item_token(base: str | None, index: object) -> str | None:
@@ -50,7 +51,7 @@ def item_token(base: str | None, index: object) -> str | None:
 
 def is_token(via: str | None) -> bool:
     """Does ``via`` name a key?"""
-    return via is not None and via.startswith(_TOKEN)
+    return via is not None and via.startswith(KEY)
 
 
 def consume(interp: Interpreter, key: Value, at: cst.CSTNode | None, node: cst.CSTNode, what: str) -> None:
@@ -62,14 +63,14 @@ def consume(interp: Interpreter, key: Value, at: cst.CSTNode | None, node: cst.C
     chain = (*_calls(interp), (node, interp.unit))
     before = interp.used_keys.slots.get(identity)
     if isinstance(before, Used) and before.root is interp.root and not _assigned_since(interp, identity, before.time):
-        _emit_again(interp, identity, chain, before.chain, what)
+        _emit_again(interp, identity, chain, before, what)
         return
     captured = _captured_by(interp, identity)
     if captured is not None:
         how, entry = captured
         unit = interp.unit
         interp.emit(KeyReuse(node=node, unit=unit, first=node, first_unit=unit, what=what, how=how, entry=entry))
-    interp.trail.write(interp.used_keys, identity, Used(chain, time, interp.root))
+    interp.trail.write(interp.used_keys, identity, Used(chain, time, _turns(interp), interp.root))
 
 
 def _identity(interp: Interpreter, key: Value, at: cst.CSTNode | None) -> Any:
@@ -94,16 +95,21 @@ def _assigned_since(interp: Interpreter, identity: Any, time: int) -> bool:
     return any(w.time > time for w in writes)
 
 
-def _emit_again(interp: Interpreter, identity: Any, chain: tuple[Place, ...], before: tuple[Place, ...], what: str) -> None:
+def _emit_again(interp: Interpreter, identity: Any, chain: tuple[Place, ...], before: Used, what: str) -> None:
     """Report where the two ways to the key part: in the function that uses it twice, not in what it calls."""
-    for level, ((node, unit), (first, first_unit)) in enumerate(zip(chain, before, strict=False)):
+    for level, ((node, unit), (first, first_unit)) in enumerate(zip(chain, before.chain, strict=False)):
         if node is not first:
             if level == len(chain) - 1 or _is_given(interp, level, node, identity):
                 event = KeyReuse(node=node, unit=unit, first=first, first_unit=first_unit, what=what, how="again")
                 interp.emit(event)
             return
-    node, unit = chain[-1]
-    interp.emit(KeyReuse(node=node, unit=unit, first=node, first_unit=unit, what=what, how="loop"))
+    if before.turns != _turns(interp):
+        node, unit = chain[-1]
+        interp.emit(KeyReuse(node=node, unit=unit, first=node, first_unit=unit, what=what, how="loop"))
+
+
+def _turns(interp: Interpreter) -> tuple[Any, ...]:
+    return tuple((id(loop), loop.turn, loop.passes) for loop in interp.loops)
 
 
 def _is_given(interp: Interpreter, level: int, node: cst.CSTNode, identity: Any) -> bool:
@@ -129,7 +135,7 @@ def _captured_by(interp: Interpreter, identity: Any) -> tuple[str, Entry | None]
     jitted function."""
     if not isinstance(identity, str):
         return None
-    made = int(identity[len(_TOKEN) :].partition("[")[0])
+    made = int(identity[len(KEY) :].partition("[")[0])
     for t in interp.traces:
         if made < t.time and t.entry is None and t.kind in _LOOPS:
             return "loop", None

@@ -13,7 +13,7 @@ import libcst as cst
 from jitlint.semantics import cachekey, calls, demands, donation, leaks, operators, prng, shapes, timing
 from jitlint.semantics.calls import Args, Binding
 from jitlint.semantics.entry import Call, Entry, Param, Root
-from jitlint.semantics.events import BadArgument, BadResult, BadSite, ControlFlow, EntryCall, Site, StaticArgument
+from jitlint.semantics.events import BadArgument, BadResult, BadSite, ControlFlow, EntryCall, Misuse, Site, StaticArgument
 from jitlint.semantics.source import scope_of
 from jitlint.semantics.state import Box
 from jitlint.semantics.tracekey import trace_key
@@ -1000,11 +1000,14 @@ def _call_grad(interp: Interpreter, wrapped: Wrapped, args: Args, node: cst.CSTN
             return _linear(interp, v, node) if chosen is None or i in chosen else v
 
         primals = _each(args, one)
+        _check_differentiable(interp, kind, wrapped, [v for i, v in enumerate(args.pos) if chosen is None or i in chosen], node)
     arguments = _box_ids(primals.values())
     result = host_call(
         interp, "grad", None, node, False, lambda: calls.call_value(interp, wrapped.func, primals, node), arguments
     )
     aux = wrapped.options.get("has_aux") == TRUE
+    if kind in ("grad", "value_and_grad"):
+        _check_scalar(interp, kind, _first(result) if aux else result, node)
     everything = primals.values()
     if kind in ("jacfwd", "jacrev", "hessian", "jacobian"):
         target = primals.pos[0] if primals.pos else UNKNOWN
@@ -1025,6 +1028,28 @@ def _call_grad(interp: Interpreter, wrapped: Wrapped, args: Args, node: cst.CSTN
         value = result if not aux else result
         return Tup((_delinearize(interp, value, everything, node), grad))
     return UNKNOWN
+
+
+def _check_differentiable(interp: Interpreter, kind: str, wrapped: Wrapped, inputs: list[Value], node: cst.CSTNode) -> None:
+    """The inputs of a gradient must be real or complex, unless ``allow_int`` is given."""
+    if "allow_int" in wrapped.options or kind not in ("grad", "value_and_grad"):
+        return
+    for v in inputs:
+        for leaf in leaves(v):
+            dtype = leaf.dtype if isinstance(leaf, Array) else py_type(leaf)
+            if shapes.kind(dtype) in ("int", "bool") and not isinstance(v, Union):
+                interp.emit(Misuse(node=node, unit=interp.unit, what=kind, problem="grad-of-int", detail=str(dtype)))
+                return
+
+
+def _check_scalar(interp: Interpreter, kind: str, result: Value, node: cst.CSTNode) -> None:
+    """What a gradient is taken of must be a scalar."""
+    if isinstance(result, Array) and result.shape is not None and result.shape != () and None not in result.shape:
+        interp.emit(Misuse(node=node, unit=interp.unit, what=kind, problem="grad-of-vector", detail=str(result.shape)))
+
+
+def _first(result: Value) -> Value:
+    return result.items[0] if isinstance(result, Tup) and result.items else UNKNOWN
 
 
 def _aux(result: Value) -> Value:
@@ -1277,6 +1302,7 @@ def control_flow(
                 node,
             )
         case "cond":
+            _check_cond(interp, get, node)
             operands = _operands(get, args, 3)
             values = [traced(v) for v in operands]
             results = [run(f, *values) for f in (get("true_fun"), get("false_fun"))]
@@ -1307,6 +1333,17 @@ def control_flow(
                 calls.call_value(interp, fn, Args([elems, elems]), node)
             return elems
     return UNKNOWN
+
+
+def _check_cond(interp: Interpreter, get: Callable[[str], Value | None], node: cst.CSTNode) -> None:
+    pred = get("pred")
+    if isinstance(pred, Array) and pred.shape is not None and pred.shape != ():
+        interp.emit(Misuse(node=node, unit=interp.unit, what="lax.cond", problem="predicate", detail=f"of shape {pred.shape}"))
+    for name in ("true_fun", "false_fun"):
+        branch = get(name)
+        if isinstance(branch, Array | Const | Tup | ListV | DictV) and branch != NONE:
+            interp.emit(Misuse(node=node, unit=interp.unit, what="lax.cond", problem="no-function", detail=name))
+            return
 
 
 def _functions(v: Value) -> list[Value]:

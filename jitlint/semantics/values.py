@@ -68,6 +68,9 @@ class Origin:
 GONE = frozenset({"leaked", "donated", "maybe donated"})
 """Values of ``via`` that say that an array cannot be used any more."""
 
+KEY = "key:"
+"""How a value of ``via`` begins that names a PRNG key."""
+
 NO_LOOPS: frozenset[Any] = frozenset()
 
 
@@ -593,7 +596,7 @@ def _merge_arrays(a: Array, b: Array) -> Array | None:
     python = a.python if a.python == b.python else None
     roots = a.roots | b.roots
     maybe = a.maybe and b.maybe
-    via = a.via if a.via == b.via else None if {a.via, b.via} & GONE else a.via or b.via
+    via = a.via if a.via == b.via else _join_via(a.via, b.via)
     shape_loops = a.shape_loops | b.shape_loops
     if (shape, dtype, weak, python, roots, maybe, loops, via, shape_loops) == (
         a.shape,
@@ -619,6 +622,11 @@ def _merge_arrays(a: Array, b: Array) -> Array | None:
         via=via,
         shape_loops=shape_loops,
     )
+
+
+def _join_via(a: str | None, b: str | None) -> str | None:
+    """What is true of one alternative is not of both where it says which array it is, or that it is gone."""
+    return None if any(via in GONE or via is not None and via.startswith(KEY) for via in (a, b)) else a or b
 
 
 def join_shapes(a: Shape | None, b: Shape | None) -> Shape | None:
