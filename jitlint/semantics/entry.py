@@ -58,6 +58,8 @@ class Call:
     moment: Moment = Moment()
     inside: bool = False
     """The function that made the jitted callable is still running."""
+    jitted: bool = False
+    """An outer jit is being traced, not only ``vmap`` or ``scan``."""
     key: dict[Any, Any] = field(default_factory=dict)
     """The parts of the cache key, as they are at the time of the call."""
     signature: int | None = None

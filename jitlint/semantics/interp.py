@@ -582,6 +582,8 @@ class Interpreter:
                         self._narrow_to(test.left, other)
             case cst.Call(func=cst.Name(value="isinstance"), args=[what, kind]):
                 kinds = self._peek(kind.value)
+                if kinds is not None and holds:
+                    self._narrow_tree(what.value, kinds)
                 if kinds is not None:
                     self._narrow(what.value, lambda v: calls.is_instance(self, v, kinds) is not (not holds))
             case cst.Call(func=cst.Name(value="callable"), args=[what]):
@@ -630,10 +632,25 @@ class Interpreter:
         if place is not None and isinstance(place[2], Host) and place[2].type == type(value.value).__name__:
             self.trail.write(place[0], place[1], replace(value, loops=place[2].loops))
 
+    def _narrow_tree(self, node: cst.BaseExpression, kind: Value) -> None:
+        """An argument of unknown structure that passed ``isinstance`` for a container is one, and no array."""
+        place = self.place(node)
+        if place is None or not isinstance(place[2], Tree):
+            return
+        box, key, tree = place
+        if kind == LibV("builtins.tuple"):
+            self.trail.write(box, key, Tup(None, tree))
+        elif kind == LibV("builtins.list"):
+            self.trail.write(box, key, ListV(Tup(None, tree), node))
+        elif kind == LibV("builtins.dict"):
+            self.trail.write(box, key, DictV(rest=tree, site=node))
+
     # -- loops
 
     def _for(self, node: cst.For) -> bool:
         iterable = self.eval(node.iter)
+        if not isinstance(iterable, Unknown) and operators.is_outer_iterator(self, iterable, node.iter):
+            self.effect("iterator", "for", node.iter, [])
         content = operators.iterate(self, iterable, node.iter)
         loop = Loop(node, self.unit, self.frame, None if content.items is None else len(content.items))
         if content.items is None:
@@ -1282,13 +1299,14 @@ class Interpreter:
         loop.traced = self.tracing
         frame.env = env
         self.loops.append(loop)
+        made = len(self.functions)
         try:
             if self._turns(content) is not None and content.items is not None:
                 out: list[Value] = []
                 loose = False
                 for turn, item in enumerate(content.items):
                     loop.turn = turn
-                    self._comp_assign(comp.target, operators.vary(item, loop), env)
+                    self._comp_assign(comp.target, operators.vary(item, loop), env, len(self.functions) > made)
                     kept = self._comp_filters(comp)
                     if kept is False:
                         continue
@@ -1309,14 +1327,21 @@ class Interpreter:
             self._comp_filters(comp)
             if comp.inner_for_in is not None:
                 return Tup(None, self.comprehend(comp.inner_for_in, element).any_item())
-            return Tup(None, element())
+            out_of_many = element()
+            if len(self.functions) > made:
+                self._comp_assign(comp.target, operators.vary(content.any_item(), loop), env, True)
+            return Tup(None, out_of_many)
         finally:
             self.loops.pop()
             frame.env = outer
 
-    def _comp_assign(self, target: cst.BaseExpression, value: Value, env: Env) -> None:
+    def _comp_assign(self, target: cst.BaseExpression, value: Value, env: Env, logged: bool = False) -> None:
+        """Bind the variables of a comprehension; ``logged`` where a function made in it may look at them later."""
         if isinstance(target, cst.Name):
-            self.trail.write(env, target.value, value)
+            if logged:
+                self.write(env, target.value, value, target)
+            else:
+                self.trail.write(env, target.value, value)
         elif isinstance(target, cst.Tuple | cst.List):
             content = operators.iterate(self, value, target, count=len(target.elements))
             if (
@@ -1325,12 +1350,15 @@ class Interpreter:
                 and not any(isinstance(e, cst.StarredElement) for e in target.elements)
             ):
                 for e, v in zip(target.elements, content.items, strict=True):
-                    self._comp_assign(e.value, v, env)
+                    self._comp_assign(e.value, v, env, logged)
             else:
                 each = content.any_item()
                 for e in target.elements:
                     self._comp_assign(
-                        e.value, ListV(Tup(None, each), target) if isinstance(e, cst.StarredElement) else each, env
+                        e.value,
+                        ListV(Tup(None, each), target) if isinstance(e, cst.StarredElement) else each,
+                        env,
+                        logged,
                     )
 
     def _comp_filters(self, comp: cst.CompFor) -> bool | None:

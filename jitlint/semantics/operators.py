@@ -1007,6 +1007,7 @@ def set_item(
                     node,
                     "item",
                     interp.unit.code(target.value),
+                    augmented,
                 )
                 if key is None:
                     rest = o.rest
@@ -1130,6 +1131,19 @@ def unsized(interp: Interpreter, value: Array, node: cst.CSTNode, what: str) -> 
         needs_concrete(interp, value, node, "iterate", what, "TypeError")
 
 
+def is_outer_iterator(interp: Interpreter, value: Value, node: cst.BaseExpression) -> bool:
+    """Is it an iterator that was made before the running trace, so that its elements are taken once?"""
+    trace = interp.trace
+    if trace is None or not isinstance(node, cst.Name | cst.Attribute):
+        return False
+    if isinstance(value, ListV) and value.kind == "iterator":
+        return value.birth <= trace.birth
+    place = interp.place(node)
+    if place is None or not (isinstance(value, Unknown) or isinstance(value, Tup) and value.kind == "iterator"):
+        return False
+    return place[0].birth <= trace.birth and place[0] is not interp.frame.env
+
+
 def trip_count(value: Value) -> int | None:
     """How often a loop over a value turns, where known though the elements are not listed."""
     if isinstance(value, Tup) and value.kind.startswith("range:"):
@@ -1205,8 +1219,17 @@ def extend(interp: Interpreter, target: ListV, content: Tup, node: cst.CSTNode, 
 # ------------------------------------------------------------------------------------------------ outer state
 
 
-def outer_write(interp: Interpreter, box: Box, key: Any, value: Value, node: cst.CSTNode, kind: str, name: str) -> None:
-    """Record a write, from traced code, to something made before the trace began."""
+def outer_write(
+    interp: Interpreter,
+    box: Box,
+    key: Any,
+    value: Value,
+    node: cst.CSTNode,
+    kind: str,
+    name: str,
+    augmented: bool = False,
+) -> None:
+    """Record a write, from traced code, to something made before the trace began; an ``augmented`` one reads it too."""
     trace = interp.trace
     if trace is None or not interp.tracing or interp.compile_time or box.birth > trace.birth:
         return
@@ -1226,7 +1249,7 @@ def outer_write(interp: Interpreter, box: Box, key: Any, value: Value, node: cst
             leaf=traced_leaf(value),
             box=box,
             key=key,
-            first=_is_first(box, key),
+            first=not augmented and _is_first(box, key),
             argument=id(box) in outermost.arguments,
         )
     )
@@ -1239,6 +1262,8 @@ def _puts_back(interp: Interpreter) -> bool:
 
 
 def _is_first(box: Box, key: Any) -> bool:
+    if isinstance(box, ListV | SetV):
+        return False
     if key is DictV.REST:
         return True
     value = box.slots.get(key)

@@ -562,6 +562,7 @@ def call_jitted(interp: Interpreter, jitted: Jitted, args: Args, node: cst.CSTNo
     call.bound.update({f"**{k}": v for k, v in binding.extra_kw.items()})
     if not interp.quiet:
         call.key = cachekey.key_of(entry, call)
+        call.jitted = any(t.entry is not None for t in interp.traces)
         entry.calls.append(call)
         interp.emit(EntryCall(node=node, unit=interp.unit, entry=entry, call=call))
     here = interp.origin(f"`{entry.name}` is called here", node)
@@ -1495,9 +1496,9 @@ def tree_map(
         if isinstance(v, Unknown):
             return UNKNOWN
         if isinstance(v, Tree):
-            # the structure is not known: what comes out has it too
-            out = operators.result_array(interp, [v, result])
-            return Tree(out.roots, out.origin, v.maybe) if out.is_traced else UNKNOWN
+            # the structure is not known: what comes out has it too; what is static at each leaf stays static
+            leaf = traced_leaf(result)
+            return UNKNOWN if leaf is None else Tree(leaf.roots, leaf.origin, v.maybe or leaf.maybe)
         return result
 
     return go(first, rest)
