@@ -48,7 +48,7 @@ def check(event: Site, ctx: Context) -> Iterator[Report]:
         event.node,
         f"each call of {name} jits a {found.why} that is new each time: {found.count.text} compilations",
         "make the jitted callable once, at module level, in `__init__` or in a cached factory",
-        certainty=Certainty.POSSIBLE if found.root else None,
+        certainty=Certainty.POSSIBLE if found.root or not found.count.exact else None,
         trace=ctx.loop_steps(found),
         properties={"variants": found.count.text},
     )

@@ -88,7 +88,7 @@ def _list(name: str, metavar: str, text: str) -> Decorator:
     help="With --dynamic: the time that a module may take.",
 )
 @_list("--dynamic-allow-import", "PATTERNS", "With --dynamic: the modules that may be imported; all by default.")
-@click.option("--variants", is_flag=True, help="With --dynamic: list what each jitted function is compiled for.")
+@click.option("--variants", is_flag=True, help="List how many programs each jitted function is compiled for, and why.")
 @click.option(
     "--record",
     metavar="DIR",

@@ -100,7 +100,6 @@ class Options:
             "--python": self.python is not None,
             "--timeout": self.timeout is not None,
             "--dynamic-allow-import": bool(self.dynamic_allow_import),
-            "--variants": self.variants,
         }
         idle = [name for name, on in given.items() if on]
         if idle and not self.dynamic:

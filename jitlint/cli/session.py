@@ -222,15 +222,21 @@ class Session:
             write_statistics(for_people(analysis.findings), self.outputs[0].format, self.screen)
         else:
             write_findings(analysis, self.outputs, seen, self.screen, quiet=self.options.quiet)
+        if self.options.variants:
+            self.screen.show(self.variants_table(analysis) if self.trial is None else self.trial.variants_table())
         if self.trial is not None:
-            if self.options.variants:
-                self.screen.show(self.trial.variants_table())
             self.say(self.trial.figures())
             for reason in self.trial.reasons() if self.options.verbose else ():
                 click.echo(reason, err=True)
         self.say_internal_errors(analysis)
         self.known.shrink(analysis, self.say)
         return analysis
+
+    def variants_table(self, analysis: Analysis) -> str:
+        """Every jitted function with the estimated number of its programs, and where each comes from."""
+        from jitlint import semantics
+
+        return "".join(f"{each.text}\n" for each in semantics.estimates(analysis.project, self.config))
 
     def exit_code(self, analysis: Analysis) -> int:
         if analysis.internal_errors:

@@ -11,10 +11,23 @@ if TYPE_CHECKING:
     from jitlint.findings import Finding
     from jitlint.project.config import Config
     from jitlint.project.model import Project
+    from jitlint.semantics.driver import Analysis
+    from jitlint.semantics.forecast import Forecast
+
+
+def estimates(project: Project, config: Config) -> list[Forecast]:
+    """How many programs every jitted function of the modules that are reported on is compiled for, as far as seen."""
+    from jitlint.semantics import forecast
+
+    return forecast.of(_run(project, config, ()))
 
 
 def analyse(project: Project, config: Config, rules: Sequence[Rule]) -> Sequence[Finding]:
     """The findings of these rules in the modules of a project that are reported on: unsorted, nothing suppressed."""
+    return _run(project, config, rules).findings
+
+
+def _run(project: Project, config: Config, rules: Sequence[Rule]) -> Analysis:
     from jitlint.knowledge import load
     from jitlint.project.target import jax_target
     from jitlint.semantics import driver
@@ -23,4 +36,4 @@ def analyse(project: Project, config: Config, rules: Sequence[Rule]) -> Sequence
     root = next((m.path.parent for m in project.modules), Path())
     while not (root / "pyproject.toml").exists() and not (root / ".git").exists() and root != root.parent:
         root = root.parent
-    return driver.analyse(project, knowledge, rules, jax_target(config, root), frozenset(config.assume_jitted)).findings
+    return driver.analyse(project, knowledge, rules, jax_target(config, root), frozenset(config.assume_jitted))

@@ -6,8 +6,6 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import libcst as cst
-
 from jitlint.semantics.cachekey import Atom, Part
 from jitlint.semantics.entry import Call, Entry
 from jitlint.semantics.identity import identity
@@ -89,7 +87,7 @@ def _of_run(entry: Entry, seen: list[_Seen]) -> Estimate:
     open_: dict[tuple[Hashable, ...], tuple[Loop, ...]] = {}
     common = {p: next((s.key[p].value for s in seen if p in s.key and s.key[p].value is not None), None) for p in parts}
     for group in places.values():
-        grown = {p: loop for p in parts if (loop := _grows(p, group)) is not None}
+        grown = {p: over for p in parts if (over := _grows(p, group)) is not None}
         for s in group:
             loops = {
                 id(x.node): x
@@ -145,7 +143,8 @@ def _grows(p: Part, group: list[_Seen]) -> Loop | None:
             first, second = by_pass.get(0, {None}), by_pass.get(1, {None})
             later = set().union(*(v for k, v in by_pass.items() if k > 1))
             if None not in first and None not in second and first.isdisjoint(second) and later == {None}:
-                return t.loop
+                grown: Loop = t.loop
+                return grown
     return None
 
 
@@ -179,8 +178,8 @@ def _over_loop(p: Part, group: list[_Seen]) -> Cause | None:
             number = None if number is None or x.trip is None else number * x.trip
         setting = all(a.setting for a in atoms)
         certain = any(c.moment.certain for c in calls)
-        loop = next(iter(loops.values()))
-        return Cause(p, Count(number, certain and not setting, loop), texts, calls, loop, setting, nodes)
+        first = next(iter(loops.values()))
+        return Cause(p, Count(number, certain and not setting, first), texts, calls, first, setting, nodes)
     if len(values) < 2:
         return None
     loop = _turning(p, here)
@@ -218,6 +217,3 @@ def _over_calls(p: Part, seen: list[_Seen]) -> Cause | None:
     return Cause(p, Count(len(values), exact), texts, (*other, *(s.call for s in known)), None, setting, nodes)
 
 
-def call_row(call: Call) -> cst.CSTNode:
-    """The node of a call."""
-    return call.node

@@ -1,0 +1,86 @@
+"""The forecast of ``--variants``: every jitted function, the programs it will be compiled for, and their causes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from jitlint.semantics import variants
+from jitlint.semantics.variants import Cause, Estimate
+
+if TYPE_CHECKING:
+    from jitlint.semantics.driver import Analysis
+
+_WORDS = {
+    "static": "the value of the static {name}",
+    "fresh": "the identity of the static {name}",
+    "shape": "the shape of {name}",
+    "dtype": "the dtype of {name}",
+    "weak": "the weak type of {name}",
+    "structure": "the structure of {name}",
+    "spelling": "how {name} is passed",
+    "function": "the function itself",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """One jitted function: where it is jitted, its name, how many programs, and why more than one."""
+
+    filename: str
+    row: int
+    name: str
+    number: int | None
+    """How many; None when it grows with the turns of a loop or the calls of a function."""
+    exact: bool
+    count: str
+    """``exactly 5``, ``at most 8``, ``one per iteration``, ``no call seen``."""
+    causes: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    """The kinds of the causes: ``function static fresh shape dtype weak structure spelling``."""
+
+    @property
+    def text(self) -> str:
+        """The lines that people read."""
+        head = f"{self.filename}:{self.row}: {self.name}: {self.count}"
+        return "\n".join([head, *(f"    {cause}" for cause in self.causes)])
+
+
+def of(analysis: Analysis) -> list[Forecast]:
+    """The forecasts of an analysis, in the order of places."""
+    interp = analysis.interp
+    sites = {id(e.node): e for e in interp.entries if e.unit.module.reported}
+    out = []
+    for entry in sites.values():
+        row = entry.unit.span(entry.node).row
+        found = variants.estimate([e for e in interp.entries if e.node is entry.node])
+        where = (entry.unit.module.display, row, entry.name)
+        if found is None:
+            out.append(Forecast(*where, 0, False, "no call seen"))
+            continue
+        causes = _merged(found)
+        lines = tuple(_line(c) for c in causes)
+        kinds = tuple(dict.fromkeys(c.kind for c in causes))
+        out.append(Forecast(*where, found.count.number, found.count.exact, found.count.text, lines, kinds))
+    return sorted(out, key=lambda f: (f.filename, f.row, f.name))
+
+
+def _merged(found: Estimate) -> list[Cause]:
+    """One cause of each kind for each parameter: a list that grows changes in all its leaves."""
+    chosen: dict[tuple[str, str], Cause] = {}
+    structures = {c.part.param for c in found.causes if c.kind == "structure"}
+    for cause in found.causes:
+        if cause.kind in ("shape", "dtype", "weak") and cause.part.param in structures:
+            continue
+        chosen.setdefault((cause.part.param, cause.kind), cause)
+    return list(chosen.values())
+
+
+def _line(cause: Cause) -> str:
+    name = f"`{cause.part.param}{cause.part.path}`"
+    what = _WORDS[cause.kind].format(name=name)
+    where = "from call to call"
+    if cause.loop is not None:
+        where = f"in the loop at line {cause.loop.unit.span(cause.loop.node).row}"
+    values = ", ".join(dict.fromkeys(v for v in cause.values[:4] if v))
+    return f"{what} changes {where}: {cause.count.text}{f' ({values})' if values else ''}"
