@@ -50,7 +50,7 @@ _ADVICE = {
 def check(event: Effect, ctx: Context) -> Iterator[Report]:
     """Report output made while tracing."""
     advice, often = _ADVICE.get(event.effect), ctx.how_often(event)
-    if advice is None or often is None or event.effect != "print" and not event.traced:
+    if advice is None or often is None or event.effect == "log" and not event.traced:
         return
     where = ctx.traced_function(event)
     if event.effect == "no-placeholder":

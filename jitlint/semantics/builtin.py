@@ -391,18 +391,7 @@ def _iter(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
 
 def _next(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
     v = args.pos[0] if args.pos else UNKNOWN
-    trace = interp.trace
-    if isinstance(v, ListV) and v.kind == "iterator" and trace is not None and v.birth <= trace.birth:
-        interp.effect("iterator", "next()", node, [])
-    if (
-        isinstance(v, Unknown)
-        and trace is not None
-        and isinstance(node, cst.Call)
-        and node.args
-        and (place := interp.place(node.args[0].value)) is not None
-        and place[0].birth <= trace.birth
-        and place[0] is not interp.frame.env
-    ):
+    if isinstance(node, cst.Call) and node.args and operators.is_outer_iterator(interp, v, node.args[0].value):
         interp.effect("iterator", "next()", node, [])
     content = operators.iterate(interp, v, node)
     if isinstance(v, ListV) and v.kind == "iterator" and content.items and not interp.loops:

@@ -7,7 +7,6 @@ describes them, ``transforms`` what jax transforms do to their functions.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -25,37 +24,30 @@ from jitlint.semantics.state import Box, Changes, Trail, Write
 from jitlint.semantics.timing import Stopwatch
 from jitlint.semantics.values import (
     FALSE,
-    NO_LOOPS,
     NONE,
     TRUE,
     UNKNOWN,
     Array,
-    Bound,
     ClassV,
     Const,
     DictV,
     Env,
     Func,
     Host,
-    Jitted,
-    Level,
     LibV,
     ListV,
     ModuleV,
     Obj,
     Origin,
-    Partial,
     SetV,
     Tree,
     Tup,
     Union,
     Unknown,
     Value,
-    Wrapped,
     join,
     join_all,
     members,
-    merge_tups,
     traced_leaf,
 )
 
@@ -406,6 +398,7 @@ class Interpreter:
         if method is None:
             return True
         around, self.current = self.current, node
+        falls: bool
         if type(node) in _UNDOING:
             frame = self.frames[-1]
             frame.nesting += 1
@@ -622,9 +615,9 @@ class Interpreter:
         place = self.place(node)
         if place is None or not isinstance(place[2], Union):
             return
-        box, key, value = place
-        left = [m for m in value.members if keep(m)]
-        if left and len(left) < len(value.members):
+        box, key, _ = place
+        left = [m for m in place[2].members if keep(m)]
+        if left and len(left) < len(place[2].members):
             self.trail.write(box, key, left[0] if len(left) == 1 else Union(tuple(left)))
 
     def _narrow_to(self, node: cst.BaseExpression, value: Const) -> None:
@@ -635,15 +628,19 @@ class Interpreter:
     def _narrow_tree(self, node: cst.BaseExpression, kind: Value) -> None:
         """An argument of unknown structure that passed ``isinstance`` for a container is one, and no array."""
         place = self.place(node)
-        if place is None or not isinstance(place[2], Tree):
+        if place is None or not isinstance(kind, LibV) or not any(isinstance(m, Tree) for m in members(place[2])):
             return
-        box, key, tree = place
-        if kind == LibV("builtins.tuple"):
-            self.trail.write(box, key, Tup(None, tree))
-        elif kind == LibV("builtins.list"):
-            self.trail.write(box, key, ListV(Tup(None, tree), node))
-        elif kind == LibV("builtins.dict"):
-            self.trail.write(box, key, DictV(rest=tree, site=node))
+
+        def contained(v: Value) -> Value:
+            if not isinstance(v, Tree):
+                return v
+            if kind.name == "builtins.tuple":
+                return Tup(None, v)
+            if kind.name == "builtins.list":
+                return ListV(Tup(None, v), node)
+            return DictV(rest=v, site=node) if kind.name == "builtins.dict" else v
+
+        self.trail.write(place[0], place[1], join_all(contained(m) for m in members(place[2])))
 
     # -- loops
 
@@ -658,7 +655,7 @@ class Interpreter:
         loop.traced = self.tracing
         varying = content.kind != "same"
         if content.items is not None and not content.items:
-            return self._else(node.orelse)  # type: ignore[arg-type]
+            return self._else(node.orelse)
         turns = self._turns(content)
         if turns is not None:
             return self._for_unrolled(node, loop, content.items or ())
@@ -731,7 +728,7 @@ class Interpreter:
         loop.traced = self.tracing
         first = self.test(node.test, "while", node)
         if first is False:
-            return self._else(node.orelse)  # type: ignore[arg-type]
+            return self._else(node.orelse)
         endless = first is True and isinstance(node.test, cst.Name | cst.Integer)
         self.refine(node.test, True)
         return self._loop(
@@ -956,9 +953,9 @@ class Interpreter:
         base = self.import_module(dotted, level)
         if isinstance(node.names, cst.ImportStar):
             if isinstance(base, ModuleV):
-                for name, value in list(base.env.slots.items()):
-                    if not name.startswith("_"):
-                        self._bind_import(name, value, node)
+                for public, found in list(base.env.slots.items()):
+                    if not public.startswith("_"):
+                        self._bind_import(public, found, node)
             elif isinstance(base, LibV):
                 calls.star_import(self, base.name, node)
             return True
@@ -1014,7 +1011,7 @@ class Interpreter:
         method = _EXPRESSIONS.get(type(node))
         if method is None:
             return UNKNOWN
-        value = method(self, node)
+        value: Value = method(self, node)
         if self.watch is not None:
             self.watch(self.frame, node, value)
         return value

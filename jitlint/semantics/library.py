@@ -30,6 +30,7 @@ from jitlint.semantics.values import (
     Obj,
     Partial,
     SetV,
+    Shape,
     Tree,
     Tup,
     Union,
@@ -123,6 +124,9 @@ def _array_method(interp: Interpreter, me: Array, method: str, args: Args, node:
         model = interp.knowledge.attribute("array", method)
     if not isinstance(model, MethodModel):
         return UNKNOWN
+    if me.level is Level.NUMPY and method in _IN_PLACE and isinstance(node, cst.Call):
+        if isinstance(node.func, cst.Attribute):
+            operators.write_place(interp, node.func.value, node)
     if model.conversion or method == "block_until_ready":
         timing.waited(interp)
     error = "ConcretizationTypeError" if model.conversion else "UnexpectedTracerError"
@@ -230,6 +234,10 @@ def apply(interp: Interpreter, model: FunctionModel, args: Args, node: cst.CSTNo
         _time(interp, model, values, node)
     if model.effect is not None and not _seeded(interp, model, given, me):
         interp.effect(model.effect, what, node, values)
+    if model.name in _FILLS and given:
+        target = next(iter(given.values()))[1]
+        if isinstance(target, cst.BaseExpression):
+            operators.write_place(interp, target, node)
     if model.name == "jax.debug.print":
         _check_format(interp, given, node)
     if model.key is not None:
@@ -486,9 +494,10 @@ def _shaped(
         case "list":
             if model.name.rpartition(".")[2] in ("split", "array_split", "hsplit", "vsplit", "dsplit"):
                 count = given.get("indices_or_sections", (UNKNOWN, None))[0]
-                n = shapes.as_int(count)
-                if n is not None and n <= 16:
-                    return ListV(Tup(tuple(replace(array(), dtype=_dtype(model, given, me)) for _ in range(n))), node)
+                pieces = shapes.as_int(count)
+                if pieces is not None and pieces <= 16:
+                    each = tuple(replace(array(), dtype=_dtype(model, given, me)) for _ in range(pieces))
+                    return ListV(Tup(each), node)
             if model.name.rpartition(".")[2] in ("meshgrid", "broadcast_arrays"):
                 return ListV(Tup(tuple(array() for k in given if k.startswith("*"))), node)
             return ListV(Tup(None, array()), node)
@@ -604,7 +613,7 @@ def _arrays(model: FunctionModel, given: Given, me: Value | None) -> list[Array 
     return out
 
 
-def _shape(model: FunctionModel, given: Given, me: Value | None) -> shapes.Shape | None:
+def _shape(model: FunctionModel, given: Given, me: Value | None) -> Shape | None:
     term = model.shape
     if term is None:
         return None
@@ -622,7 +631,7 @@ def _shape(model: FunctionModel, given: Given, me: Value | None) -> shapes.Shape
             return first.shape if first is not None else None
         case "broadcast":
             parts = [as_array(v) for k, (v, _) in given.items() if k not in ("dtype", "out", "where", "axis")]
-            shape: shapes.Shape | None = ()
+            shape: Shape | None = ()
             for p in parts:
                 shape = shapes.broadcast(shape, p.shape if p is not None else None)
             return shape
@@ -719,7 +728,7 @@ def _arange(given: Given) -> int | None:
     return None
 
 
-def _concat(given: Given, term: Term) -> shapes.Shape | None:
+def _concat(given: Given, term: Term) -> Shape | None:
     content = _argument(given, term.arg)
     inner = content.content if isinstance(content, ListV) else content
     axis = shapes.as_int(_argument(given, "axis") or Const(0))
@@ -825,6 +834,10 @@ def _weak(model: FunctionModel, given: Given, me: Value | None) -> bool | None:
 # ------------------------------------------------------------------------------------------------ transforms, keys
 
 
+_IN_PLACE = {"fill", "sort", "put", "resize", "partition", "itemset"}
+"""Methods that change a numpy array."""
+_FILLS = {"numpy.copyto", "numpy.put", "numpy.place", "numpy.putmask", "numpy.fill_diagonal", "numpy.random.shuffle"}
+"""Functions that change the numpy array given first."""
 _WAIT = {"jax.block_until_ready", "jax.device_get", "jax.effects_barrier"}
 
 
@@ -930,13 +943,13 @@ def _transform(interp: Interpreter, model: FunctionModel, args: Args, node: cst.
         _check_concrete(interp, model, given, node, short(model.name))
         return transforms.control_flow(interp, kind, get, args, node)
     if kind in ("jvp", "vjp", "linearize"):
-        func = args.pos[0] if args.pos else UNKNOWN
+        inner = args.pos[0] if args.pos else UNKNOWN
         primals = args.pos[1:]
         if kind == "jvp" and primals:
             primals = list(operators.iterate(interp, primals[0], node).items or (UNKNOWN,))
         linear = [transforms._linear(interp, p, node) for p in primals]
         result = transforms.host_call(
-            interp, "grad", None, node, False, lambda: calls.call_value(interp, func, Args(linear), node)
+            interp, "grad", None, node, False, lambda: calls.call_value(interp, inner, Args(linear), node)
         )
         out = transforms._delinearize(interp, result, linear, node)
         # What vjp and linearize give is a function that is a pytree.

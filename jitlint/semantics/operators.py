@@ -14,7 +14,6 @@ from jitlint.semantics.events import (
     BlindTest,
     DynamicShape,
     ItemAssignment,
-    LeakedUse,
     LostUpdate,
     NeedsConcrete,
     OuterWrite,
@@ -44,6 +43,7 @@ from jitlint.semantics.values import (
     Obj,
     Partial,
     SetV,
+    Shape,
     Tree,
     Tup,
     Union,
@@ -110,7 +110,7 @@ def result_array(
     operands: Iterable[Value],
     *,
     dtype: str | None = None,
-    shape: shapes.Shape | None = None,
+    shape: Shape | None = None,
     weak: bool | None = None,
     python: str | None = None,
     jax: bool = False,
@@ -562,9 +562,7 @@ def _identical(interp: Interpreter, left: Value, right: Value, node: cst.CSTNode
     for a, b in _pairs(left, right):
         if isinstance(a, Unknown | Tree | Host) and isinstance(b, Unknown | Tree | Host | Const):
             answers.add(None if not (isinstance(a, Host) and b == NONE and a.type != "object") else False)
-        elif isinstance(b, Unknown | Tree):
-            answers.add(None)
-        elif isinstance(a, Unknown):
+        elif isinstance(b, Unknown | Tree) or isinstance(a, Unknown):
             answers.add(None)
         elif isinstance(a, Const) and isinstance(b, Const):
             answers.add(
@@ -850,8 +848,8 @@ def _index_sequence(interp: Interpreter, content: Tup, index: Value, node: cst.S
     if isinstance(index, SliceV):
         for b in index.bounds:
             needs_concrete(interp, b, node, "list-slice", f"a {kind} slice", "TracerIntegerConversionError")
-        bounds = [b.value if isinstance(b, Const) else ... for b in index.bounds]
-        if content.items is not None and ... not in bounds:
+        bounds = [b.value for b in index.bounds if isinstance(b, Const)]
+        if content.items is not None and len(bounds) == len(index.bounds):
             try:
                 return Tup(content.items[slice(*bounds)])
             except (TypeError, ValueError):
@@ -1095,9 +1093,9 @@ def iterate(interp: Interpreter, value: Value, node: cst.CSTNode, count: int | N
             if leaks.check(interp, [value], node):
                 return Tup(None, UNKNOWN)
             unsized(interp, value, node, "iterating over a 0-d array")
-            out = result_array(interp, [value], node=node, what="iterating over a jax array")
+            element = result_array(interp, [value], node=node, what="iterating over a jax array")
             shape = None if value.shape is None else value.shape[1:]
-            item = replace(out, dtype=value.dtype, weak=value.weak, shape=shape, python=None)
+            item = replace(element, dtype=value.dtype, weak=value.weak, shape=shape, python=None)
             length = value.shape[0] if value.shape else count
             if count is not None and prng.is_token(value.via) and count <= 16:
                 return Tup(tuple(replace(item, via=prng.token(interp)) for _ in range(count)), kind="same")
