@@ -36,7 +36,6 @@ from collections.abc import Iterator
 
 from jitlint.api import Context, NeedsConcrete, Report, Rule, Severity, is_guarded, setting_help
 
-
 NEEDS = ("convert", "item", "numpy", "math", "format", "attribute", "numpy-index", "iterate")
 ADVICE = {
     "convert": "keep it an array: `x.astype(int)`, `jnp.float32(x)`; convert after the jitted call",

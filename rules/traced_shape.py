@@ -36,7 +36,6 @@ from collections.abc import Iterator
 
 from jitlint.api import Context, NeedsConcrete, Report, Rule, Severity, is_guarded, setting_help
 
-
 NEEDS = ("shape", "axis", "size", "count", "index", "dtype", "flag", "order", "array-slice")
 
 

@@ -27,7 +27,8 @@ On tuples, frozen dataclasses, enums; on an unhashable default that no call pass
 
 ## Fix safety
 
-A literal list becomes a tuple, which is safe.
+A literal list becomes a tuple, which is safe. `tuple(…)` around a list that was made elsewhere and `frozen=True` on a
+dataclass are unsafe: other code may change the object.
 """
 
 from collections.abc import Iterator
@@ -52,7 +53,7 @@ def check(event: StaticArgument, ctx: Context) -> Iterator[Report]:
         f"which must be hashable: {'may raise' if event.possible else 'raises'} ValueError",
         "pass a tuple, a frozen dataclass or another hashable value; arrays belong to traced parameters",
         certainty=Certainty.POSSIBLE if event.possible else None,
-        fix=ctx.tuple_fix(event),
+        fix=ctx.hashable_fix(event),
     )
 
 

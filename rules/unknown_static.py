@@ -23,7 +23,8 @@ Where the function takes `**kwargs`; on names of the function inside `grad`, `vm
 
 ## Fix safety
 
-A misspelt name with one close match is corrected, which is safe.
+A misspelt name with one close match is corrected, several names in one string are taken apart, and a number that is
+off by one is moved to the setting beside it; all are safe.
 """
 
 from collections.abc import Iterator
@@ -53,6 +54,15 @@ def check(event: BadSite | StaticArgument, ctx: Context) -> Iterator[Report]:
                 event.node,
                 f"`{event.entry.name}` is called without its static parameter `{event.param}`: raises TypeError",
                 f"pass `{event.param}`, or give it a default",
+            )
+        if event.problem == "index-off":
+            wrong, right, meant = event.what.split(":")
+            yield Report(
+                event.node,
+                f"static_argnums of `{event.entry.name}` has {wrong}, which is `{event.param}` here, given an array: "
+                "raises ValueError",
+                f"`{meant}` is {right}; count `self` too" if event.entry.params else None,
+                fix=ctx.renumber_fix(event, int(wrong), int(right)),
             )
         return
     template = PROBLEMS.get(event.problem)

@@ -27,6 +27,7 @@ from jitlint.semantics.values import (
     Obj,
     Partial,
     SetV,
+    Shape,
     Tree,
     Tup,
     Union,
@@ -215,7 +216,7 @@ def array_attribute(interp: Interpreter, base: Array, name: str, node: cst.CSTNo
             return Host(model.type or "object", via="shape")
         if model.result.op == "array":
             out = operators.result_array(interp, [base], jax=base.level is not Level.NUMPY)
-            shape: shapes.Shape | None = None
+            shape: Shape | None = None
             if name in ("T", "mT") and base.shape is not None:
                 shape = tuple(reversed(base.shape)) if name == "T" else (*base.shape[:-2], *reversed(base.shape[-2:]))
             elif name in ("real", "imag"):

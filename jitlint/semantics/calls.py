@@ -41,7 +41,6 @@ from jitlint.semantics.values import (
     join,
     join_all,
     leaves,
-    members,
     py_type,
     union,
 )
@@ -628,9 +627,9 @@ def run_body(interp: Interpreter, func: Func, env: Env, node: cst.CSTNode | None
         frame.args_self = self_value
         interp.frames.append(frame)
         try:
-            result = interp.eval(func.lazy.body)
-            lifetime.keep(interp, result, "returned")
-            return result
+            value = interp.eval(func.lazy.body)
+            lifetime.keep(interp, value, "returned")
+            return value
         finally:
             interp.frames.pop()
     frame = Frame(

@@ -11,7 +11,7 @@ import libcst as cst
 from jitlint.findings import Applicability, Edit, Fix, Span, Step
 from jitlint.fix.code import Rewrite
 from jitlint.fix.debug_print import debug_print
-from jitlint.fix.literals import list_as_tuple, respelled
+from jitlint.fix.literals import frozen_dataclass, list_as_tuple, renumbered, respelled, split_names
 from jitlint.fix.names import Names
 from jitlint.fix.updates import at_update, kept_result, kept_update
 from jitlint.project.model import JaxTarget, Module
@@ -21,8 +21,8 @@ from jitlint.semantics.events import (
     BadArgument,
     BadSite,
     ControlFlow,
-    EntryCall,
     Effect,
+    EntryCall,
     Event,
     ItemAssignment,
     LostUpdate,
@@ -34,7 +34,7 @@ from jitlint.semantics.events import (
     Unrolled,
 )
 from jitlint.semantics.validity import unhashable
-from jitlint.semantics.values import Array, Const, Host, Origin, Tree
+from jitlint.semantics.values import Array, Const, Host, ListV, Obj, Origin, Tree, Tup
 from jitlint.semantics.variants import Cause, Estimate
 from jitlint.semantics.variation import Remade
 
@@ -313,14 +313,44 @@ class Context:
         new = debug_print(event.node, self.names(event))
         return self.rewrite(event, event.node, new, "use `jax.debug.print`", Applicability.SAFE)
 
-    def tuple_fix(self, event: StaticArgument) -> Fix | None:
-        """A tuple for a literal list."""
-        if not isinstance(event.node, cst.List):
+    def hashable_fix(self, event: StaticArgument) -> Fix | None:
+        """A tuple for a list; ``frozen=True`` for a dataclass."""
+        if isinstance(event.node, cst.List):
+            return self.rewrite(event, event.node, list_as_tuple(event.node), "pass a tuple", Applicability.SAFE)
+        if isinstance(event.value, ListV) and isinstance(event.node, cst.Name | cst.Attribute):
+            inside = Tup(event.value.content.items, event.value.content.elem)
+            wrapped = Rewrite(f"tuple({event.unit.code(event.node)})") if unhashable(inside) is None else None
+            return self.rewrite(event, event.node, wrapped, "pass a tuple")
+        cls = event.value.project_class if isinstance(event.value, Obj) else None
+        if cls is None or not cls.facts.dataclass:
             return None
-        return self.rewrite(event, event.node, list_as_tuple(event.node), "pass a tuple", Applicability.SAFE)
+        module = cls.unit.module
+        names = Names(module.display, self.bindings(module))
+        for decorator in cls.node.decorators:
+            new = frozen_dataclass(decorator.decorator, names)
+            if new is not None:
+                edit = Edit(module.display, cls.unit.span(decorator.decorator), new.text)
+                return Fix(f"freeze `{cls.name}`", (edit,), Applicability.UNSAFE, new.imports)
+        return None
+
+    def renumber_fix(self, event: StaticArgument, wrong: int, right: int) -> Fix | None:
+        """Another number in ``static_argnums``."""
+        entry = event.entry
+        node = entry.option_nodes.get("static_argnums")
+        if not isinstance(node, cst.BaseExpression):
+            return None
+        new = renumbered(entry.unit.code(node), wrong, right)
+        if new is None:
+            return None
+        edit = Edit(entry.unit.module.display, entry.unit.span(node), new.text)
+        return Fix(f"count {right} instead of {wrong}", (edit,), Applicability.SAFE)
 
     def respell_fix(self, event: BadSite, wrong: str, close: list[str]) -> Fix | None:
-        """The one close match for a misspelt name."""
+        """The one close match for a misspelt name; a tuple for several names in one string."""
+        if event.problem == "comma" and isinstance(event.node, cst.SimpleString):
+            if all(event.entry.param(name.strip()) is not None for name in wrong.split(",") if name.strip()):
+                return self.rewrite(event, event.node, split_names(event.node), "one string each", Applicability.SAFE)
+            return None
         if len(close) != 1 or not isinstance(event.node, cst.BaseExpression):
             return None
         edit = respelled(event.unit.code(event.node), wrong, close[0])

@@ -103,7 +103,7 @@ def _pattern(interp: Interpreter, pattern: cst.MatchPattern, subject: Value) -> 
 def _equal(interp: Interpreter, pattern: cst.MatchValue, subject: Value, value: Value) -> bool | None:
     if isinstance(subject, Const) and isinstance(value, Const):
         return bool(subject.value == value.value)
-    outcome = operators._compare(interp, cst.Equal(), subject, value, pattern)  # type: ignore[arg-type]
+    outcome = operators._compare(interp, cst.Equal(), subject, value, pattern)
     return operators.truth(interp, outcome, pattern, "match")
 
 

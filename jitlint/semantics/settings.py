@@ -11,7 +11,7 @@ from jitlint.findings import Applicability, Edit, Fix, NewImport
 from jitlint.fix.static_args import Kind, Parameter, Refusal, make_static
 from jitlint.semantics.demands import STRUCTURAL
 from jitlint.semantics.entry import Entry, Param, Root
-from jitlint.semantics.events import BadArgument, BlindTest, Event, NeedsConcrete, StaticArgument, TracedUse, TruthTest
+from jitlint.semantics.events import BadArgument, BlindTest, Event, NeedsConcrete, StaticArgument, TruthTest
 from jitlint.semantics.validity import unhashable
 from jitlint.semantics.values import (
     NONE,

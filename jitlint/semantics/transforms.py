@@ -13,7 +13,16 @@ import libcst as cst
 from jitlint.semantics import cachekey, calls, demands, donation, leaks, operators, prng, shapes, timing
 from jitlint.semantics.calls import Args, Binding
 from jitlint.semantics.entry import Call, Entry, Param, Root
-from jitlint.semantics.events import BadArgument, BadResult, BadSite, ControlFlow, EntryCall, Misuse, Site, StaticArgument
+from jitlint.semantics.events import (
+    BadArgument,
+    BadResult,
+    BadSite,
+    ControlFlow,
+    EntryCall,
+    Misuse,
+    Site,
+    StaticArgument,
+)
 from jitlint.semantics.source import scope_of
 from jitlint.semantics.state import Box
 from jitlint.semantics.tracekey import trace_key
@@ -33,7 +42,6 @@ from jitlint.semantics.values import (
     Level,
     LibV,
     ListV,
-    ModuleV,
     Obj,
     Origin,
     Partial,
@@ -304,7 +312,7 @@ def make_jitted(
     node: cst.CSTNode,
 ) -> Value:
     """``jax.jit(func, **options)`` and its kin."""
-    if isinstance(func, Unknown | Tree):
+    if isinstance(func, Unknown | Tree) or func == Host("function"):
         return UNKNOWN
     form = "call"
     if _decorating and (node is _decorating[-1] or isinstance(_decorating[-1], cst.Call) and node is _decorating[-1]):
@@ -596,8 +604,9 @@ def call_jitted(interp: Interpreter, jitted: Jitted, args: Args, node: cst.CSTNo
 
         report_invalid(interp, entry, name, value, at, node)
         parameter = entry.param(name) if isinstance(value, Unknown) else None
-        open_ = parameter is not None and entry.target is not None
-        said = demands.expected(interp, entry.target, parameter) if open_ else None
+        said = None
+        if parameter is not None and entry.target is not None:
+            said = demands.expected(interp, entry.target, parameter)
         out = abstract(interp, value if said is None else said, root, where, maybe=said is not None)
         copies.append(out)
         return out
@@ -738,6 +747,14 @@ def _positional_name(params: tuple[Param, ...] | None, i: int) -> str:
 
 
 def _check_static(interp: Interpreter, entry: Entry, name: str, value: Value, at: cst.CSTNode) -> bool:
+    if isinstance(value, Array) and (beside := _setting_beside(entry, name)) is not None:
+        interp.emit(
+            StaticArgument(
+                node=at, unit=interp.unit, entry=entry, param=name, value=value, problem="index-off", what=beside
+            )
+        )
+        return True
+
     def report(problem: str, what: str, possible: bool = False) -> None:
         interp.emit(
             StaticArgument(
@@ -768,6 +785,21 @@ def _check_static(interp: Interpreter, entry: Entry, name: str, value: Value, at
     if what is not None:
         report("unhashable", what)
     return False
+
+
+def _setting_beside(entry: Entry, name: str) -> str | None:
+    """The parameter next to an array in ``static_argnums`` that is more likely meant, as ``wrong:right:name``."""
+    positional = [p.name for p in entry.params or () if p.kind in ("pos", "posonly")]
+    if name not in positional or positional.index(name) not in (entry.static_nums or ()) or not entry.calls:
+        return None
+    wrong = positional.index(name)
+    bound = entry.calls[-1].bound
+    for right in (wrong + 1, wrong - 1):
+        meant = positional[right] if 0 <= right < len(positional) else None
+        given = bound.get(meant) if meant is not None else None
+        if meant not in entry.statics and py_type(given or NONE) in ("bool", "int", "str"):
+            return f"{wrong}:{right}:{meant}"
+    return None
 
 
 def report_invalid(
@@ -1435,7 +1467,8 @@ def tree_map(
             if isinstance(v, ListV):
                 return v.content.items[key] if v.content.items is not None else v.content.any_item()
             if isinstance(v, DictV | Obj):
-                return v.slots.get(key, UNKNOWN)
+                found: Value = v.slots.get(key, UNKNOWN)
+                return found
             if isinstance(v, Tup):
                 return v.any_item()
         except (IndexError, TypeError):
