@@ -20,6 +20,7 @@ from jitlint.project.model import Module, Project
 
 UNFORESEEN = ("JIT902", "unforeseen-error")
 TOOL_CODES = ("JIT900", "JIT901", "JIT902")
+MISSING = "there is no "
 NOT_REACHED = "no call that was traced reaches this place"
 
 
@@ -322,7 +323,9 @@ def plan_failure(plan: Plan, run: ModuleRun) -> str:
     results = [run.jobs[job.id] for job in plan.jobs if job.id in run.jobs]
     if any(result.outcome in ("ok", "raised", "leak") for result in results):
         return ""
-    return next((result.reason for result in results if result.reason), plan.reason)
+    reason = next((result.reason for result in results if result.reason), plan.reason)
+    # What an import that failed has not defined is missing because of that.
+    return (import_failure(run) or reason) if reason.startswith(MISSING) else reason
 
 
 def import_failure(run: ModuleRun) -> str:
