@@ -14,6 +14,7 @@ from jitlint import __version__
 COMMANDS = {
     "check": ("jitlint.cli.check_command:command", "Find what goes wrong under jax.jit, and repair it."),
     "config": ("jitlint.cli.config_command:command", "Show the configuration keys and what they mean."),
+    "explain": ("jitlint.cli.explain_command:command", "Show what is traced in a function, and why."),
     "report": ("jitlint.recorder.commands:report", "Show what a record of a run says, by time lost."),
     "rule": ("jitlint.cli.rule_command:command", "Explain a rule."),
     "trace": ("jitlint.recorder.commands:trace", "Run a program and record what JAX traces and compiles."),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
@@ -278,16 +278,21 @@ def _any_all(name: str) -> Handler:
     return handler
 
 
-def _sum(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
-    content = operators.iterate(interp, args.pos[0] if args.pos else UNKNOWN, node)
-    total = args.get(1, "start") or Const(0)
-    if content.items is not None:
-        for i in content.items:
-            total = operators.binary(interp, cst.Add, total, i, node)
-        return total
-    if content.elem is None:
-        return UNKNOWN
-    return operators.binary(interp, cst.Add, total, content.elem, node)
+def _folded(op: type[cst.CSTNode], start: int) -> Handler:
+    """``sum`` and ``math.prod``."""
+
+    def handler(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
+        content = operators.iterate(interp, args.pos[0] if args.pos else UNKNOWN, node)
+        total = args.get(1, "start") or Const(start)
+        if content.items is not None:
+            for i in content.items:
+                total = operators.binary(interp, op, total, i, node)
+            return total
+        if content.elem is None:
+            return UNKNOWN
+        return operators.binary(interp, op, total, content.elem, node)
+
+    return handler
 
 
 def _hasattr(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
@@ -651,8 +656,38 @@ def _known_structure(v: Value) -> bool:
     return False
 
 
+@dataclass(frozen=True, slots=True)
+class _TreeDef(Host):
+    """A pytree's structure, as the tree that it was taken of."""
+
+    tree: Value = UNKNOWN
+
+
+def _tree_structure(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
+    known = bool(args.pos) and _known_structure(args.pos[0])
+    return _TreeDef("treedef", tree=transforms._mapped(args.pos[0], lambda v: v)) if known else Host("treedef")
+
+
 def _tree_flatten(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
-    return Tup((_tree_leaves(interp, args, node), Host("treedef")))
+    return Tup((_tree_leaves(interp, args, node), _tree_structure(interp, args, node)))
+
+
+def _tree_unflatten(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
+    structure, given = args.get(0, "treedef"), args.get(1, "leaves")
+    if not isinstance(structure, _TreeDef) or given is None:
+        return UNKNOWN
+    content = operators.iterate(interp, given, node)
+    items = iter(content.items or ())
+    return transforms._mapped(structure.tree, lambda _: next(items, content.elem or UNKNOWN))
+
+
+def _tree_reduce(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
+    tree = args.get(1, "tree")
+    start = args.get(2, "initializer") or args.kw.get("identity")
+    if not args.pos or tree is None:
+        return UNKNOWN
+    items = _tree_leaves(interp, Args([tree]), node)
+    return _reduce(interp, Args([args.pos[0], items, *([start] if start is not None else [])]), node)
 
 
 def _device_get(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
@@ -685,7 +720,8 @@ HANDLERS: dict[str, Handler] = {
     "builtins.sorted": _comparing("sorted"),
     "builtins.any": _any_all("any"),
     "builtins.all": _any_all("all"),
-    "builtins.sum": _sum,
+    "builtins.sum": _folded(cst.Add, 0),
+    "math.prod": _folded(cst.Multiply, 1),
     "builtins.hasattr": _hasattr,
     "builtins.getattr": _getattr,
     "builtins.setattr": _setattr,
@@ -699,6 +735,9 @@ HANDLERS: dict[str, Handler] = {
     "builtins.tuple": _sequence(lambda c, n: c),
     "builtins.set": _set,
     "builtins.frozenset": _frozenset,
+    "collections.OrderedDict": _dict,
+    "collections.defaultdict": lambda interp, args, node: DictV(rest=UNKNOWN, site=node, kind="defaultdict"),
+    "collections.Counter": lambda interp, args, node: DictV(rest=Host("int"), site=node, kind="Counter"),
     "collections.deque": _sequence(lambda c, n: ListV(c, n, "deque")),
     "builtins.dict": _dict,
     "builtins.reversed": _reversed,
@@ -729,6 +768,8 @@ HANDLERS: dict[str, Handler] = {
     "jax.tree_util.tree_leaves": _tree_leaves,
     "jax.tree.flatten": _tree_flatten,
     "jax.tree_util.tree_flatten": _tree_flatten,
+    "jax.tree.structure": _tree_structure,
+    "jax.tree_util.tree_structure": _tree_structure,
     "jax.device_get": _device_get,
     **{
         f"jax.tree_util.{n}": _register(f"jax.tree_util.{n}")
@@ -749,6 +790,8 @@ TRANSFORMS: dict[str, Handler] = {
     "cache": _cache,
     "cached_property": _cached_property,
     "reduce": _reduce,
+    "tree_reduce": _tree_reduce,
+    "tree_unflatten": _tree_unflatten,
 }
 
 

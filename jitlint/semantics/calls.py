@@ -10,7 +10,7 @@ import libcst as cst
 
 from jitlint.semantics import demands, lifetime, operators, timing
 from jitlint.semantics.entry import Param
-from jitlint.semantics.source import scope_of
+from jitlint.semantics.source import all_params, scope_of
 from jitlint.semantics.state import Box, Changes
 from jitlint.semantics.values import (
     NO_LOOPS,
@@ -644,6 +644,9 @@ def run_body(interp: Interpreter, func: Func, env: Env, node: cst.CSTNode | None
     frame.args_self = self_value
     frame.mark = interp.trail.mark()
     interp.frames.append(frame)
+    if interp.watch is not None:
+        for p in all_params(func.lazy.params):
+            interp.watch(frame, p, env.slots[p.name.value])
     loops, interp_guards = len(interp.loops), len(interp.guards)
     try:
         falls = interp.block(func.lazy.body)

@@ -336,14 +336,13 @@ class Context:
     def renumber_fix(self, event: StaticArgument, wrong: int, right: int) -> Fix | None:
         """Another number in ``static_argnums``."""
         entry = event.entry
-        node = entry.option_nodes.get("static_argnums")
-        if not isinstance(node, cst.BaseExpression):
+        if not isinstance(entry.node, cst.BaseExpression):
             return None
-        new = renumbered(entry.unit.code(node), wrong, right)
+        new = renumbered(entry.unit.code(entry.node), wrong, right)
         if new is None:
             return None
-        edit = Edit(entry.unit.module.display, entry.unit.span(node), new.text)
-        return Fix(f"count {right} instead of {wrong}", (edit,), Applicability.SAFE)
+        edit = Edit(entry.unit.module.display, entry.unit.span(entry.node), new.text)
+        return Fix(f"make argument {right} static instead of {wrong}", (edit,), Applicability.SAFE)
 
     def respell_fix(self, event: BadSite, wrong: str, close: list[str]) -> Fix | None:
         """The one close match for a misspelt name; a tuple for several names in one string."""

@@ -35,16 +35,38 @@ def analyse(
 ) -> Analysis:
     """Run the analysis over a project and the rules over its events."""
     interp = Interpreter(project, knowledge, assume_jitted)
-    for module in project.modules:
-        if module.index.mentions_jax:
-            interp.module(module)
-    roots.run_uncalled(interp)
+    run(interp, project)
     demands.report(interp)
     staleness.emit_stale_reads(interp)
     captured.emit_captured(interp)
     ctx = Context(interp, target or JaxTarget())
     findings = list(run_rules(interp, ctx, rules))
     return Analysis(findings, interp)
+
+
+def run(interp: Interpreter, project: Project) -> None:
+    """Interpret the whole project: modules that jax can matter to, then what nothing in them calls."""
+    for module in relevant(project.modules):
+        interp.module(module)
+    roots.run_uncalled(interp)
+
+
+def relevant(modules: Sequence[Module]) -> list[Module]:
+    """The modules that mention jax, and those that import such a module, directly or through others."""
+    chosen = {m.display for m in modules if m.index.mentions_jax}
+    grown = True
+    while grown:
+        names = {prefix for m in modules if m.display in chosen for prefix in _prefixes(m.name)}
+        more = {m.display for m in modules if m.display not in chosen and not names.isdisjoint(m.index.imports)}
+        chosen |= more
+        grown = bool(more)
+    return [m for m in modules if m.display in chosen]
+
+
+def _prefixes(dotted: str) -> list[str]:
+    """``a.b.c`` as ``a``, ``a.b``, ``a.b.c``: importing a package can run any of its modules."""
+    parts = dotted.split(".")
+    return [".".join(parts[: i + 1]) for i in range(len(parts))]
 
 
 def run_rules(interp: Interpreter, ctx: Context, rules: Sequence[Rule]) -> Iterable[Finding]:

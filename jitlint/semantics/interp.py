@@ -198,7 +198,6 @@ class Interpreter:
         """Above zero in the later arms of a decision whose first test raises: they are never reached."""
         self.blind: dict[int, BlindTest] = {}
         """Tests that are blind to tracers, by the id of their node, until something is decided by them."""
-        self.reveals: dict[int, str] = {}
         self.watch: Callable[[Frame, cst.CSTNode, Value], None] | None = None
 
     # ---------------------------------------------------------------- context

@@ -136,6 +136,8 @@ def _array_method(interp: Interpreter, me: Array, method: str, args: Args, node:
         need = "item" if model.conversion else "attribute"
         operators.needs_concrete(interp, me, node, need, f".{method}()", model.raises)
         return UNKNOWN
+    if method == "tolist" and not me.is_traced and me.level is not Level.LINEAR:
+        return _nested_list(me, len(me.shape) if me.shape is not None else None, node)
     if me.level is Level.LINEAR and model.conversion and method in ("item", "tolist"):
         interp.emit(GradientCut(node=node, unit=interp.unit, value=me, what=f".{method}()"))
         return Host("float")
@@ -146,6 +148,16 @@ def _array_method(interp: Interpreter, me: Array, method: str, args: Args, node:
             return UNKNOWN
         return _shaped(interp, model.call, bind(model.call, args), [me], node, model.host, me)
     return apply(interp, model.call, args, node, me)
+
+
+def _nested_list(array: Array, rank: int | None, node: cst.CSTNode) -> Value:
+    """What ``.tolist()`` of a concrete array gives: a number, or a list of lists as deep as its rank."""
+    if rank is None:
+        return UNKNOWN
+    if rank == 0:
+        kind = shapes.kind(array.dtype) or "number"
+        return Host(kind if kind in operators.NUMBERS else "number", array.loops)
+    return ListV(Tup(None, _nested_list(array, rank - 1, node)), node)
 
 
 # ------------------------------------------------------------------------------------------------ applying a row
@@ -449,7 +461,9 @@ def _shaped(
         return operators.result_array(interp, values, jax=jax, node=node, what=short(name))
 
     match result.op:
-        case "array" | "host_array" | "key":
+        case "kept" if (kept := _kept(model, given, result.arg)) is not None:
+            return kept
+        case "array" | "host_array" | "key" | "kept":
             if result.op == "host_array" and any(
                 isinstance(x, Array) and x.level is Level.HOST for v in values for x in leaves(v)
             ):
@@ -534,6 +548,14 @@ def _shaped(
         case "function":
             return UNKNOWN
     return UNKNOWN
+
+
+def _kept(model: FunctionModel, given: Given, name: str) -> Array | None:
+    """The concrete jax array ``name`` itself, where no other dtype (and no copy) is asked for."""
+    value = _argument(given, name)
+    if not isinstance(value, Array) or value.level is not Level.HOST or "copy" in given:
+        return None
+    return value if "dtype" not in given or value.dtype is not None and _dtype(model, given, None) == value.dtype else None
 
 
 def _effect_via(model: FunctionModel) -> str | None:

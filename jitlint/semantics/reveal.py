@@ -31,14 +31,15 @@ def revealed(text: str) -> dict[int, str]:
         for module in project.modules:
             interp.module(module)
         roots.run_uncalled(interp)
-    return {row: describe(value) for row, value in sorted(reader.values.items())}
+    return {row: reader.words[row] for row in sorted(reader.words)}
 
 
 class _Reader:
     """Watches the interpreter for calls of ``reveal``."""
 
     def __init__(self, interp: Interpreter) -> None:
-        self.values: dict[int, Value] = {}
+        self.words: dict[int, str] = {}
+        self._values: dict[int, Value] = {}
         self._interp = interp
         self._last: dict[int, Value] = {}
         """What each expression gave when it ran last."""
@@ -49,6 +50,10 @@ class _Reader:
             case cst.Call(func=cst.Name("reveal"), args=[cst.Arg(value=argument)]):
                 row = frame.unit.span(node).row
                 given = self._last[id(argument)]
-                self.values[row] = join(self.values[row], given) if row in self.values else given
+                words = describe(given)  # now: what is in a list changes later
+                if row in self._values and words != self.words[row]:
+                    given = join(self._values[row], given)
+                    words = describe(given)
+                self.words[row], self._values[row] = words, given
             case _:
                 self._last[id(node)] = value

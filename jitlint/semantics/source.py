@@ -33,6 +33,28 @@ class Unit:
         wrapper = MetadataWrapper(cst.Module(body=[self.node]), unsafe_skip_copy=True)
         return dict(wrapper.resolve(PositionProvider))
 
+    @cached_property
+    def targets(self) -> frozenset[cst.CSTNode]:
+        """The names that assignments, loops and ``with`` bind in it."""
+        found: set[cst.CSTNode] = set()
+
+        class Visitor(cst.CSTVisitor):
+            def on_visit(self, node: cst.CSTNode) -> bool:
+                if isinstance(node, cst.AssignTarget | cst.AnnAssign | cst.AugAssign | cst.For | cst.NamedExpr):
+                    note(node.target)
+                return True
+
+        def note(target: cst.BaseExpression) -> None:
+            if isinstance(target, cst.Name):
+                found.add(target)
+            elif isinstance(target, cst.Tuple | cst.List):
+                for element in target.elements:
+                    note(element.value)
+
+        if self.node is not None:
+            self.node.visit(Visitor())
+        return frozenset(found)
+
     def span(self, node: cst.CSTNode) -> Span:
         """Where ``node`` stands in the module's text; the whole statement for a node that is not in the tree."""
         found = self._positions.get(node)

@@ -441,6 +441,11 @@ def _read_options(interp: Interpreter, entry: Entry) -> None:
     if "**" in o:
         entry.opaque = True
     entry.statics = frozenset(_static_names(entry, passed=None))
+    # A misspelt name raises by itself; what it is meant for counts as static, so that nothing else is said of it.
+    known = [p.name for p in entry.params or ()]
+    for name in entry.static_names or () if known else ():
+        if name not in known:
+            entry.statics |= frozenset(get_close_matches(name, known, n=1))
 
 
 def _static_names(entry: Entry, passed: dict[str, str] | None) -> Iterator[str]:
@@ -573,6 +578,7 @@ def call_jitted(interp: Interpreter, jitted: Jitted, args: Args, node: cst.CSTNo
         call.jitted = any(t.entry is not None for t in interp.traces)
         entry.calls.append(call)
         interp.emit(EntryCall(node=node, unit=interp.unit, entry=entry, call=call))
+    statics = _count_again(interp, entry, binding, statics, node)
     here = interp.origin(f"`{entry.name}` is called here", node)
     donated = donation.donated_parameters(entry, binding.spelling) if not interp.traces else set()
     if not interp.traces and donation.before_call(interp, entry, call.bound, donated, node):
@@ -747,14 +753,6 @@ def _positional_name(params: tuple[Param, ...] | None, i: int) -> str:
 
 
 def _check_static(interp: Interpreter, entry: Entry, name: str, value: Value, at: cst.CSTNode) -> bool:
-    if isinstance(value, Array) and (beside := _setting_beside(entry, name)) is not None:
-        interp.emit(
-            StaticArgument(
-                node=at, unit=interp.unit, entry=entry, param=name, value=value, problem="index-off", what=beside
-            )
-        )
-        return True
-
     def report(problem: str, what: str, possible: bool = False) -> None:
         interp.emit(
             StaticArgument(
@@ -787,19 +785,33 @@ def _check_static(interp: Interpreter, entry: Entry, name: str, value: Value, at
     return False
 
 
-def _setting_beside(entry: Entry, name: str) -> str | None:
-    """The parameter next to an array in ``static_argnums`` that is more likely meant, as ``wrong:right:name``."""
+def _count_again(
+    interp: Interpreter, entry: Entry, binding: Binding, statics: frozenset[str], node: cst.CSTNode
+) -> frozenset[str]:
+    """The static parameters that are meant, where ``static_argnums`` has an array and a setting stands beside it."""
     positional = [p.name for p in entry.params or () if p.kind in ("pos", "posonly")]
-    if name not in positional or positional.index(name) not in (entry.static_nums or ()) or not entry.calls:
-        return None
-    wrong = positional.index(name)
-    bound = entry.calls[-1].bound
-    for right in (wrong + 1, wrong - 1):
-        meant = positional[right] if 0 <= right < len(positional) else None
-        given = bound.get(meant) if meant is not None else None
-        if meant not in entry.statics and py_type(given or NONE) in ("bool", "int", "str"):
-            return f"{wrong}:{right}:{meant}"
-    return None
+    for wrong in entry.static_nums or ():
+        name = positional[wrong] if 0 <= wrong < len(positional) else ""
+        value = binding.values.get(name)
+        if not isinstance(value, Array) or value.is_traced or unhashable(value) is None:
+            continue
+        for right in (wrong + 1, wrong - 1):
+            meant = positional[right] if 0 <= right < len(positional) else ""
+            if meant not in statics and py_type(binding.values.get(meant, UNKNOWN)) in ("bool", "int", "str"):
+                interp.emit(
+                    StaticArgument(
+                        node=binding.nodes.get(name) or node,
+                        unit=interp.unit,
+                        entry=entry,
+                        param=name,
+                        value=value,
+                        problem="index-off",
+                        what=f"{wrong}:{right}:{meant}",
+                    )
+                )
+                statics = statics - {name} | {meant}
+                break
+    return statics
 
 
 def report_invalid(
@@ -1056,10 +1068,12 @@ def _call_grad(interp: Interpreter, wrapped: Wrapped, args: Args, node: cst.CSTN
         grads.append(_delinearize(interp, v, everything, node))
     grad: Value = Tup(tuple(grads)) if many else grads[0]
     if kind == "grad":
-        return grad if not aux else Tup((grad, _delinearize(interp, _aux(result), everything, node)))
+        return grad if not aux else Tup((grad, _delinearize(interp, _aux(result), everything, node, aux=True)))
     if kind == "value_and_grad":
-        value = result if not aux else result
-        return Tup((_delinearize(interp, value, everything, node), grad))
+        value = _delinearize(interp, _first(result) if aux else result, everything, node)
+        if aux:
+            value = Tup((value, _delinearize(interp, _aux(result), everything, node, aux=True)))
+        return Tup((value, grad))
     return UNKNOWN
 
 
@@ -1130,8 +1144,13 @@ def _mapped(v: Value, f: Callable[[Value], Value], depth: int = 0) -> Value:
     return f(v)
 
 
-def _delinearize(interp: Interpreter, value: Value, everything: list[Value], node: cst.CSTNode) -> Value:
-    """A result of plain grad as the caller sees it: concrete arrays on the host, tracers under a trace."""
+def _delinearize(
+    interp: Interpreter, value: Value, everything: list[Value], node: cst.CSTNode, aux: bool = False
+) -> Value:
+    """A result of plain grad as the caller sees it: concrete arrays on the host, tracers under a trace.
+
+    What is auxiliary stays a Python number where it is one.
+    """
 
     def leaf(v: Value) -> Value:
         if isinstance(v, Array):
@@ -1141,7 +1160,7 @@ def _delinearize(interp: Interpreter, value: Value, everything: list[Value], nod
                 interp, [x for x in everything if traced_leaf(x) is not None], jax=True, node=node, what="the gradient"
             )
             return replace(out, dtype=v.dtype, shape=v.shape, weak=v.weak)
-        if isinstance(v, Const | Host) and py_type(v) in operators.NUMBERS:
+        if isinstance(v, Const | Host) and py_type(v) in operators.NUMBERS and not aux:
             return operators.result_array(
                 interp, [], jax=True, node=node, what="the gradient", shape=(), dtype=py_type(v), weak=True
             )

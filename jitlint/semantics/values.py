@@ -733,33 +733,20 @@ def describe(v: Value, depth: int = 0) -> str:
             return f"static {c!r}"
         case Host():
             return "static"
-        case Array(level=Level.TRACED, maybe=maybe):
+        case Array(level=Level.TRACED | Level.LINEAR, maybe=maybe):
             return "maybe traced" if maybe else "traced"
-        case Array(level=Level.LINEAR):
-            return "concrete (differentiated)"
         case Array(level=Level.HOST):
             return "concrete"
         case Array():
             return "static"
         case Tree():
             return "traced tree"
-        case Tup(items=items, elem=elem, kind=kind):
-            inner = (
-                [describe(i, depth + 1) for i in items]
-                if items is not None
-                else [describe(elem, depth + 1) if elem else ""]
-            )
-            return f"{kind}({', '.join(inner)})"
+        case Tup(kind=kind):
+            return f"{kind}({', '.join(_inside(v, depth))})"
         case ListV():
-            c = v.content
-            inner = (
-                [describe(i, depth + 1) for i in c.items]
-                if c.items is not None
-                else [describe(c.elem, depth + 1) if c.elem else ""]
-            )
-            return f"{v.kind}({', '.join(dict.fromkeys(inner))})"
+            return f"{v.kind}({', '.join(_inside(v.content, depth))})"
         case DictV():
-            parts = [f"{k}: {describe(x, depth + 1)}" for k, x in v.entries().items()]
+            parts = sorted(f"{k}: {describe(x, depth + 1)}" for k, x in v.entries().items())
             if v.rest is not None:
                 parts.append(f"*: {describe(v.rest, depth + 1)}")
             return f"dict({', '.join(parts)})"
@@ -778,18 +765,24 @@ def describe(v: Value, depth: int = 0) -> str:
         case ClassV():
             return f"class {v.name}"
         case Obj():
+            if v.project_class is not None and v.project_class.facts.namedtuple:
+                return f"{v.cls.name}({', '.join(describe(x, depth + 1) for x in v.slots.values())})"
             return f"instance {v.cls.name}"
         case LibV(name=name):
             return f"library {name}"
         case Union(members=ms):
             texts = {describe(m, depth + 1) for m in ms}
-            if (
-                "traced" in texts
-                and any(t.startswith("static") for t in texts)
-                and all(t == "traced" or t.startswith("static") for t in texts)
-            ):
-                return "maybe traced"
+            if all(t.startswith("static") for t in texts):
+                return texts.pop() if len(texts) == 1 else "static"
+            if "unknown" not in texts and any(t.endswith("traced") for t in texts):
+                return "traced" if texts == {"traced"} else "maybe traced"
             return " | ".join(sorted(texts))
         case ModuleV():
             return f"module {v.module.name}"
     return type(v).__name__.lower()
+
+
+def _inside(content: Tup, depth: int) -> list[str]:
+    if content.items is not None:
+        return [describe(item, depth + 1) for item in content.items]
+    return [describe(content.elem, depth + 1) if content.elem is not None else ""]
