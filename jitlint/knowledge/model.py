@@ -65,7 +65,8 @@ class FunctionModel:
     params: tuple[Parameter, ...] | None = None
     """In order; None when the signature is not fixed (bind nothing by name then)."""
     result: Term = UNKNOWN
-    """``array``, ``static``, ``host_array``, ``none``, ``unknown``, ``arg:NAME`` (that argument itself), ``tuple:N``
+    """``array``, ``static``, ``host_array``, ``none``, ``unknown``, ``arg:NAME`` (that argument itself),
+    ``kept:NAME`` (that argument itself if it is a jax array of the dtype asked for, else a new array), ``tuple:N``
     (N arrays; without N as many as the data says), ``list`` (a list of arrays), ``each:NAME`` (an array for one
     argument in ``*NAME``, a list of arrays for more), ``tree:NAME`` (arrays in the structure of that argument),
     ``key``, ``instance:CLASS`` (a new object of that class), ``instances:CLASS`` (a list of such), ``function`` (a

@@ -61,6 +61,7 @@ RESULTS = frozenset(
         "function",
         "instance",
         "instances",
+        "kept",
         "each",
         "operator",
     }
@@ -317,7 +318,7 @@ class LibraryFile:
         if word is None:
             return None
         fits = word.op in RESULTS and (word.op != "tuple" or not word.args or word.arg.isdecimal())
-        if not fits or (word.op in ("arg", "tree", "instance", "instances") and not word.args):
+        if not fits or (word.op in ("arg", "kept", "tree", "instance", "instances") and not word.args):
             raise KnowledgeError(f"{self.path}: {where}: result = {str(word)!r} is not one of {_list(RESULTS)}")
         return word
 

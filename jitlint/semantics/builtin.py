@@ -244,6 +244,8 @@ def _comparing(name: str) -> Handler:
             flat = []
             for i in compared:
                 flat.append(i.items[0] if isinstance(i, Tup) and i.items else i)
+            # comparing a concrete jax array under a trace gives a tracer as well
+            flat = [operators.staged(interp, i, node, f"the comparison in {name}()") for i in flat]
             traced = next((m for i in flat for m in members(i) if isinstance(m, Array) and m.is_traced), None)
             if traced is not None:
                 certain = any(isinstance(i, Array) and i.is_traced for i in flat)
@@ -253,11 +255,25 @@ def _comparing(name: str) -> Handler:
         if name == "sorted":
             loose = Tup(None, join_all(items)) if items else Tup(())
             known = content.items is not None if len(args.pos) == 1 else False
+            in_order = _in_order(items) if known and not args.kw else None
+            if in_order is not None:
+                return ListV(Tup(in_order), node)
             return ListV(Tup((join_all(items),) * len(items)) if known and items else loose, node)
         folded = fold_call(name, list(items)) if len(items) > 1 and key is None else None
         return folded if folded is not None else (join_all(items) if items else args.kw.get("default", UNKNOWN))
 
     return handler
+
+
+def _in_order(items: tuple[Value, ...]) -> tuple[Value, ...] | None:
+    """Constants sorted; None where one is not a constant or they do not compare."""
+    constants = [i for i in items if isinstance(i, Const)]
+    if len(constants) < len(items):
+        return None
+    try:
+        return tuple(sorted(constants, key=lambda c: c.value))
+    except TypeError:
+        return None
 
 
 def _any_all(name: str) -> Handler:

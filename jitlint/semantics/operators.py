@@ -165,6 +165,13 @@ def result_array(
     return Array(level, dtype, shape, weak, python, roots, maybe and not definite, origin, loops, via, resized)
 
 
+def staged(interp: Interpreter, value: Value, node: cst.CSTNode, what: str) -> Value:
+    """What an operation on ``value`` gives, as far as it is a tracer: one on a concrete jax array under a trace is."""
+    if isinstance(value, Array) and value.level is Level.HOST and interp.staging:
+        return result_array(interp, [value], node=node, what=what, dtype=value.dtype, shape=value.shape)
+    return value
+
+
 def needs_concrete(
     interp: Interpreter, value: Value, node: cst.CSTNode, need: str, what: str, error: str, param: str = ""
 ) -> bool:

@@ -441,11 +441,6 @@ def _read_options(interp: Interpreter, entry: Entry) -> None:
     if "**" in o:
         entry.opaque = True
     entry.statics = frozenset(_static_names(entry, passed=None))
-    # A misspelt name raises by itself; what it is meant for counts as static, so that nothing else is said of it.
-    known = [p.name for p in entry.params or ()]
-    for name in entry.static_names or () if known else ():
-        if name not in known:
-            entry.statics |= frozenset(get_close_matches(name, known, n=1))
 
 
 def _static_names(entry: Entry, passed: dict[str, str] | None) -> Iterator[str]:
@@ -455,7 +450,10 @@ def _static_names(entry: Entry, passed: dict[str, str] | None) -> Iterator[str]:
     for n in entry.static_nums or ():
         if -len(positional) <= n < len(positional):
             by_num.add(positional[n].name)
-    by_name = set(entry.static_names or ())
+    # A misspelt name raises by itself; what it is meant for counts as static, so that nothing else is said of it.
+    known = [p.name for p in entry.params or ()]
+    spelt = entry.static_names or ()
+    by_name = {*spelt, *(m for n in spelt if n not in known for m in get_close_matches(n, known, n=1))}
     if entry.static_nums is not None and entry.static_names is not None and passed is not None:
         yield from (n for n in by_num if passed.get(n, "pos") == "pos")
         yield from (n for n in by_name if passed.get(n, "kw") == "kw")
