@@ -120,8 +120,9 @@ class Context:
         return any(t.entry is not None or t.kind not in _RUN_EACH_TIME for t in event.trace)
 
     def is_returned(self, event: OuterWrite) -> bool:
-        """Does the traced function return the object that is written to?"""
-        return any(t.entry is not None and id(event.box) in t.entry.returned for t in event.trace)
+        """Does the traced function return the object that is written to, as far as can be seen?"""
+        entries = [t.entry for t in event.trace if t.entry is not None]
+        return any(id(event.box) in e.returned or e.returns_unknown for e in entries)
 
     def roots(self, event: TracedUse) -> frozenset[Root]:
         """The parameters of jitted functions that the value comes from."""
@@ -346,11 +347,14 @@ class Context:
 
     def respell_fix(self, event: BadSite, wrong: str, close: list[str]) -> Fix | None:
         """The one close match for a misspelt name; a tuple for several names in one string."""
-        if event.problem == "comma" and isinstance(event.node, cst.SimpleString):
-            if all(event.entry.param(name.strip()) is not None for name in wrong.split(",") if name.strip()):
-                return self.rewrite(event, event.node, split_names(event.node), "one string each", Applicability.SAFE)
+        site = event.entry.node
+        if not isinstance(site, cst.BaseExpression) or event.entry.unit is not event.unit:
             return None
-        if len(close) != 1 or not isinstance(event.node, cst.BaseExpression):
+        if event.problem == "comma":
+            known = all(event.entry.param(name.strip()) is not None for name in wrong.split(",") if name.strip())
+            split = split_names(event.unit.code(site)) if known else None
+            return self.rewrite(event, site, split, "one string each", Applicability.SAFE)
+        if len(close) != 1:
             return None
-        edit = respelled(event.unit.code(event.node), wrong, close[0])
-        return self.rewrite(event, event.node, edit, f"correct `{wrong}` to `{close[0]}`", Applicability.SAFE)
+        edit = respelled(event.unit.code(site), wrong, close[0])
+        return self.rewrite(event, site, edit, f"correct `{wrong}` to `{close[0]}`", Applicability.SAFE)

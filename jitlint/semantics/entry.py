@@ -112,6 +112,8 @@ class Entry:
     """Outer slots read while tracing, by (id of box, key, signature): the first read of each."""
     returned: dict[int, Box] = field(default_factory=dict)
     """Containers and objects that it returned, by id."""
+    returns_unknown: bool = False
+    """Part of what it returned is not known."""
     probed: bool = False
     """True when no call was found and it was analysed with arguments made up from its signature."""
 

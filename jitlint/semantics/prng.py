@@ -78,7 +78,9 @@ def _identity(interp: Interpreter, key: Value, at: cst.CSTNode | None) -> Any:
         return key.via
     if isinstance(at, cst.Name | cst.Attribute) and isinstance(key, Array | Unknown):
         place = interp.place(at)
-        return (id(place[0]), place[1]) if place is not None else None
+        if place is not None:
+            interp.boxes.append(place[0])
+            return id(place[0]), place[1]
     return None
 
 

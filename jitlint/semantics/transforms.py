@@ -452,7 +452,7 @@ def _static_names(entry: Entry, passed: dict[str, str] | None) -> Iterator[str]:
             by_num.add(positional[n].name)
     # A misspelt name raises by itself; what it is meant for counts as static, so that nothing else is said of it.
     known = [p.name for p in entry.params or ()]
-    spelt = entry.static_names or ()
+    spelt = [part.strip() for name in entry.static_names or () for part in name.split(",")]
     by_name = {*spelt, *(m for n in spelt if n not in known for m in get_close_matches(n, known, n=1))}
     if entry.static_nums is not None and entry.static_names is not None and passed is not None:
         yield from (n for n in by_num if passed.get(n, "pos") == "pos")
@@ -659,6 +659,7 @@ def call_jitted(interp: Interpreter, jitted: Jitted, args: Args, node: cst.CSTNo
             call.signature,
         )
         entry.returned.update((id(b), b) for b in _boxes(result))
+        entry.returns_unknown |= any(isinstance(x, Unknown) for x in leaves(result))
         if key is not None:
             entry.cache[key] = result
         if call.signature is not None:
