@@ -59,7 +59,7 @@ def check(event: BadSite | BadArgument, ctx: Context) -> Iterator[Report]:
         if event.receiver:
             yield Report(
                 event.node,
-                f"`{event.callee}` traces `{event.param}`, but {event.what.rstrip(',')}: raises TypeError",
+                f"`{event.callee}` traces `{event.param}`, {event.what.rstrip(',')}: raises TypeError",
                 f"make it static: `static_argnames=({event.param!r},)`, or register the class as a pytree",
                 fix=ctx.static_self_fix(event),
             )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import libcst as cst
 
 from jitlint.fix.code import Rewrite, code_of, string_value
@@ -23,13 +25,41 @@ def list_as_tuple(node: cst.List, indent: str = "") -> Rewrite | None:
 def respelled(expression: str, wrong: str, right: str) -> Rewrite | None:
     """The text of a jit expression with the name ``wrong`` in its ``…_argnames`` replaced by ``right``.
 
-    None where the name is not written out there.
+    The expression may also be the value of the option alone. None where the name is not written out there.
     """
     try:
         tree = cst.parse_expression(expression)
     except cst.ParserSyntaxError:
         return None
-    changed = _respelled_call(tree, wrong, right)
+
+    def change(value: cst.BaseExpression) -> cst.BaseExpression | None:
+        return _respelled_value(value, wrong, right)
+
+    names = ("static_argnames", "donate_argnames")
+    changed = _with_option(tree, names, change) if isinstance(tree, cst.Call) else change(tree)
+    return None if changed is None else Rewrite(code_of(changed))
+
+
+def renumbered(expression: str, wrong: int, right: int) -> Rewrite | None:
+    """The text of a jit expression with the number ``wrong`` in its ``static_argnums`` replaced by ``right``.
+
+    None where the number is not written out there, or ``right`` is there already.
+    """
+    try:
+        tree = cst.parse_expression(expression)
+    except cst.ParserSyntaxError:
+        return None
+    changed = _with_option(tree, ("static_argnums",), lambda value: _renumbered_value(value, wrong, right))
+    return None if changed is None else Rewrite(code_of(changed))
+
+
+def split_names(expression: str) -> Rewrite | None:
+    """The text of a jit expression with ``"a, b"`` in its ``…_argnames`` as ``("a", "b")``; None without one."""
+    try:
+        tree = cst.parse_expression(expression)
+    except cst.ParserSyntaxError:
+        return None
+    changed = _with_option(tree, ("static_argnames", "donate_argnames"), _split_value)
     return None if changed is None else Rewrite(code_of(changed))
 
 
@@ -91,18 +121,44 @@ def _tuple(node: cst.List) -> cst.Tuple | None:
     )
 
 
-def _respelled_call(node: cst.BaseExpression, wrong: str, right: str) -> cst.Call | None:
-    """The call with the name respelled in its options, or in those of the ``partial`` that it calls."""
+def _with_option(
+    node: cst.BaseExpression,
+    options: tuple[str, ...],
+    change: Callable[[cst.BaseExpression], cst.BaseExpression | None],
+) -> cst.Call | None:
+    """The call with the value of an option changed, in its arguments or in those of the ``partial`` that it calls."""
     if not isinstance(node, cst.Call):
         return None
     for position, arg in enumerate(node.args):
-        if arg.keyword is not None and arg.keyword.value in ("static_argnames", "donate_argnames"):
-            value = _respelled_value(arg.value, wrong, right)
+        if arg.keyword is not None and arg.keyword.value in options:
+            value = change(arg.value)
             if value is not None:
                 args = [*node.args[:position], arg.with_changes(value=value), *node.args[position + 1 :]]
                 return node.with_changes(args=args)
-    inner = _respelled_call(node.func, wrong, right)
+    inner = _with_option(node.func, options, change)
     return None if inner is None else node.with_changes(func=inner)
+
+
+def _split_value(node: cst.BaseExpression) -> cst.BaseExpression | None:
+    text = string_value(node) if isinstance(node, cst.SimpleString) else None
+    if not isinstance(node, cst.SimpleString) or text is None or "," not in text:
+        return None
+    quoted = [f"{node.quote}{name.strip()}{node.quote}" for name in text.split(",") if name.strip()]
+    return cst.Tuple([cst.Element(cst.SimpleString(name)) for name in quoted])
+
+
+def _renumbered_value(node: cst.BaseExpression, wrong: int, right: int) -> cst.BaseExpression | None:
+    if isinstance(node, cst.Integer):
+        return node.with_changes(value=str(right)) if node.evaluated_value == wrong else None
+    if not isinstance(node, cst.Tuple | cst.List):
+        return None
+    values = [e.value.evaluated_value if isinstance(e.value, cst.Integer) else None for e in node.elements]
+    if values.count(wrong) != 1 or right in values:
+        return None
+    elements = list(node.elements)
+    place = values.index(wrong)
+    elements[place] = elements[place].with_changes(value=cst.Integer(str(right)))
+    return node.with_changes(elements=elements)
 
 
 def _respelled_value(node: cst.BaseExpression, wrong: str, right: str) -> cst.BaseExpression | None:
