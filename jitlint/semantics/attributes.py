@@ -275,6 +275,8 @@ def object_attribute(interp: Interpreter, base: Obj, name: str, node: cst.CSTNod
         if interp.traces and not isinstance(found, Func | Jitted):
             owner = next((c for c in cls.mro() if isinstance(c, ClassV) and name in c.slots), cls)
             operators.note_read(interp, owner, name, found, node)
+        if cls.facts.dataclass and name in cls.facts.fields:
+            return found  # the default of a field is stored in the instance, where functions are not bound
         return lookup_method(base, cls, found)
     if cls.facts.namedtuple:
         if name in ("_replace", "_asdict"):

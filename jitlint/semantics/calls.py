@@ -193,7 +193,9 @@ def call_value(interp: Interpreter, func: Value, args: Args, node: cst.CSTNode) 
 
             def arm(m: Value) -> Callable[[], bool]:
                 def run() -> bool:
+                    interp.unsure += len(callables) > 1
                     results.append(call_value(interp, m, args, node))
+                    interp.unsure -= len(callables) > 1
                     return True
 
                 return run

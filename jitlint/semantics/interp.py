@@ -17,7 +17,7 @@ from jitlint.knowledge import Knowledge
 from jitlint.project.model import Module, Project
 from jitlint.semantics import attributes, calls, lifetime, operators
 from jitlint.semantics.entry import Entry
-from jitlint.semantics.events import BlindTest, Bucket, Effect, Event, TracedUse
+from jitlint.semantics.events import BadArgument, BadResult, BlindTest, Bucket, Effect, Event, TracedUse
 from jitlint.semantics.moment import Moment, Turn
 from jitlint.semantics.source import Unit, scope_of
 from jitlint.semantics.state import Box, Changes, Trail, Write
@@ -194,6 +194,8 @@ class Interpreter:
         """Changes while module top levels run, where globals come and go."""
         self.raised = 0
         """How many certain truth tests of tracers were met."""
+        self.unsure = 0
+        """Above zero in a function that is only one of several that may be called there: what is met is possible."""
         self.muted = 0
         """Above zero in the later arms of a decision whose first test raises: they are never reached."""
         self.blind: dict[int, BlindTest] = {}
@@ -246,6 +248,8 @@ class Interpreter:
         event.time = self.tick()
         self.activity += 1
         event.function = self.frame.qualname
+        if self.unsure and isinstance(event, TracedUse | BadArgument | BadResult):
+            event.possible = True
         event.trace = tuple(self.traces)
         event.loops = tuple(self.loops)
         event.frame = self.frame
@@ -509,6 +513,9 @@ class Interpreter:
         self.write(frame.env, name, value, node)
 
     def _if(self, node: cst.If, after_raise: bool = False) -> bool:
+        if isinstance(node.test, cst.Name | cst.Attribute) and _dotted(node.test).endswith("TYPE_CHECKING"):
+            # what only type checkers see is good for annotations, and what runs has the last word
+            return self.block(node.body) and self._else(node.orelse)
         before = self.raised
         self.muted += after_raise
         known = self.test(node.test, "if", node)
@@ -541,7 +548,10 @@ class Interpreter:
     def test(self, node: cst.BaseExpression, construct: str, statement: cst.CSTNode | None = None) -> bool | None:
         """Evaluate a condition: True or False when known, None when not; a traced one is recorded."""
         value = self.eval(node)
-        return operators.truth(self, value, node, construct)
+        known = operators.truth(self, value, node, construct)
+        if known is None and self.traces and traced_leaf(value) is None:
+            return _says_jitted(node)
+        return known
 
     def refine(self, test: cst.BaseExpression, holds: bool) -> None:
         """Use what a test says of names and attributes in the arm where it holds (or does not)."""
@@ -1380,6 +1390,17 @@ class Interpreter:
                     traced=any(traced_leaf(a) is not None or getattr(a, "via", None) == "tracer" for a in args),
                 )
             )
+
+
+_JIT_SETTINGS = frozenset({"jit", "use_jit", "jitted", "is_jitted", "do_jit", "enable_jit", "jit_compile"})
+
+
+def _says_jitted(node: cst.BaseExpression) -> bool | None:
+    """The truth, in traced code, of a setting that says by its name whether the code is jitted (None: it is no such)."""
+    if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not):
+        inner = _says_jitted(node.expression)
+        return None if inner is None else not inner
+    return _dotted(node).rpartition(".")[2].lstrip("_") in _JIT_SETTINGS or None
 
 
 def _dotted(node: cst.BaseExpression) -> str:

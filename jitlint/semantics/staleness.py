@@ -77,7 +77,11 @@ def _cache_key(entry: Entry, alive: set[int]) -> Any:
 def _change(interp: Interpreter, entry: Entry, read: Read, calls: list[Call]) -> tuple[Write, str, bool] | None:
     """The write that makes a read stale, what kind of read it is, and whether that is certain."""
     for box, key in _slots(entry, read):
-        writes = [w for w in interp.writes.get((id(box), key), ()) if not w.traced]
+        writes = [
+            w
+            for w in interp.writes.get((id(box), key), ())
+            if not w.traced and not (isinstance(box, Obj) and w.function in _SETUP)
+        ]
         if not writes:
             continue
         kind = _kind(interp, entry, read, box)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jitlint.semantics.operators import SliceV
+from jitlint.semantics.operators import NUMBERS, SliceV
 from jitlint.semantics.values import (
     NONE,
     Array,
@@ -28,6 +28,7 @@ from jitlint.semantics.values import (
     Union,
     Value,
     Wrapped,
+    py_type,
 )
 
 if TYPE_CHECKING:
@@ -84,6 +85,8 @@ def invalid_leaves(interp: Interpreter, value: Value, depth: int = 0) -> Iterato
         case Union(members=members):
             found = [list(invalid_leaves(interp, m, depth + 1)) for m in members]
             certain = all(any(not i.possible for i in f) for f in found)
+            if not certain and any(isinstance(m, Array) or py_type(m) in NUMBERS for m in members):
+                return  # a setting such as "auto" that numbers replace before it gets here
             for bad in (b for f in found for b in f):
                 yield bad if certain else Invalid(bad.value, bad.what, bad.error, possible=True)
         case _:
