@@ -1,61 +1,79 @@
-"""An object that is given as a static argument is changed between calls.
+"""An object that was given as a static argument is changed between two calls.
 
-JAX knows a static argument by its hash and `==`. For most objects these say which object it is, and not what is in it:
-the next call finds the program compiled before, with the old values in it. Where the hash is computed from what
-changes, the entry of the cache is lost or, worse, found by accident.
+A static argument is a key of the compilation cache. JAX keeps the object itself, so a change of it goes unnoticed: the
+next call finds the compiled code of the object as it was, and gives its result. This is so whether the hash of the
+object is its identity or is made of the attributes that change.
 
 ## Example
 
 ```python
-@functools.partial(jax.jit, static_argnames="config")
-def scaled(x, config):
-    return x * config.scale
+class Grid:
+    def __init__(self, n):
+        self.n = n
 
+@functools.partial(jax.jit, static_argnames=("grid",))
+def nodes(lo, grid):
+    return lo + jnp.arange(grid.n)
 
-scaled(x, config)
-config.scale = 3.0
-scaled(x, config)  # scaled by the old value
+g = Grid(4)
+nodes(0.0, g)
+g.n = 6
+nodes(0.0, g)  # still four nodes
 ```
 
 ## Use instead
 
 ```python
 @dataclasses.dataclass(frozen=True)
-class Config:
-    scale: float
+class Grid:
+    n: int
 
-
-scaled(x, Config(scale=2.0))
-scaled(x, Config(scale=3.0))
+g = Grid(4)
+nodes(0.0, g)
+nodes(0.0, dataclasses.replace(g, n=6))
 ```
-
-Or pass what changes as a traced argument.
 
 ## When it is silent
 
-On objects that are changed before the first call only, and on attributes that the jitted function does not read.
+On changes before the first call or after the last one, and on `self` (a method that reads attributes which change is
+JIT402).
 """
 
 from collections.abc import Iterator
 
-from jitlint.api import Certainty, Context, Report, Rule, Severity, StaleRead
+from jitlint.api import Certainty, Context, MutatedStatic, Report, Rule, Severity, StaleRead
+
+HELP = "make the object immutable (a frozen dataclass) and pass a new one, or pass the value as a traced argument"
 
 
-def check(event: StaleRead, ctx: Context) -> Iterator[Report]:
-    """Report the change of an attribute that a jitted function read of a static argument."""
-    if event.kind != "static":
+def check(event: MutatedStatic | StaleRead, ctx: Context) -> Iterator[Report]:
+    """Report a change of a static argument between two calls, or at any time after it was read while tracing."""
+    if isinstance(event, StaleRead):
+        if event.kind == "static":
+            yield Report(
+                event.changed_at,
+                f"this changes a static argument of `{event.entry.name}`, which reads `{event.name}` while it is traced: "
+                "later calls run the code compiled for the old value",
+                HELP,
+                certainty=Certainty.DEFINITE if event.certain else Certainty.POSSIBLE,
+                unit=event.changed_unit,
+                trace=(
+                    ctx.step(f"`{event.entry.name}` is jitted here", event.entry.node, event.entry.unit),
+                    ctx.step(f"`{event.name}` is read while tracing", event.node, event.unit),
+                ),
+            )
         return
-    name = event.entry.name
+    row = ctx.span(event.call.unit, event.call.node).row
     yield Report(
-        event.changed_at,
-        f"this changes an object that `{name}` got as a static argument, and `{event.name}` was read while tracing: "
-        "the compiled code keeps the old value",
-        "use a frozen dataclass and make a new one, or pass the value as a traced argument",
+        event.node,
+        f"the static argument `{event.param}` of `{event.entry.name}` is changed after the call in line {row}: "
+        "later calls run the code compiled for the old value",
+        HELP,
         certainty=Certainty.DEFINITE if event.certain else Certainty.POSSIBLE,
-        unit=event.changed_unit,
         trace=(
-            ctx.step(f"`{name}` is jitted here", event.entry.node, event.entry.unit),
-            ctx.step(f"`{event.name}` is read while tracing", event.node, event.unit),
+            ctx.step(f"`{event.entry.name}` is jitted here", event.entry.node, event.entry.unit),
+            ctx.step(f"`{event.param}` is passed here, as static", event.call.node, event.call.unit),
+            ctx.step("it is changed here", event.node, event.unit),
         ),
     )
 
@@ -65,6 +83,6 @@ RULE = Rule(
     name="mutated-static",
     severity=Severity.WARNING,
     since="0.1.0",
-    on=(StaleRead,),
+    on=(MutatedStatic, StaleRead),
     check=check,
 )

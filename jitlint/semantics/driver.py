@@ -11,7 +11,7 @@ from jitlint.api import Report, Rule
 from jitlint.findings import Certainty, Finding, Severity, Span, Step
 from jitlint.knowledge import Knowledge
 from jitlint.project.model import JaxTarget, Module, Project
-from jitlint.semantics import calls, captured, demands, roots, staleness
+from jitlint.semantics import calls, captured, demands, mutation, roots, staleness
 from jitlint.semantics.context import Context
 from jitlint.semantics.events import Event, TracedUse
 from jitlint.semantics.interp import Interpreter
@@ -37,6 +37,7 @@ def analyse(
     interp = Interpreter(project, knowledge, assume_jitted)
     run(interp, project)
     demands.report(interp)
+    mutation.emit_mutated_statics(interp)
     staleness.emit_stale_reads(interp)
     captured.emit_captured(interp)
     ctx = Context(interp, target or JaxTarget())

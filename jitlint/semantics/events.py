@@ -176,6 +176,16 @@ class StaticArgument(Event):
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
+class MutatedStatic(Event):
+    """``node`` writes to an object that ``call`` gave as static, and a later call gives it again."""
+
+    entry: Entry
+    param: str
+    call: Call
+    certain: bool
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
 class BadSite(Event):
     """A jit site that is wrong in itself. ``problem``: ``unknown-name`` ``out-of-range`` ``varargs`` ``posonly``
     ``comma`` ``not-int`` ``not-str`` ``option`` ``both`` ``overlap`` ``descriptor`` ``self`` ``generator``

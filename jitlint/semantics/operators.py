@@ -151,6 +151,7 @@ def result_array(
             elif isinstance(v, Const | Host):
                 loops |= v.loops
                 via = via or _carried(v.via)
+    definite |= jax and interp.staging
     if level >= Level.HOST and level is not Level.TRACED and interp.staging:
         level = Level.TRACED
         definite = True
@@ -730,6 +731,9 @@ def _compare(
             return Const(kind is cst.NotEqual)
         if isinstance(other, Func | ClassV | Jitted | Partial | ModuleV | LibV | Obj) and equality:
             return Host("bool")
+        if isinstance(other, Tup | ListV | DictV | SetV) and equality and (isinstance(traced, Tree) or traced.is_traced):
+            # an array is never equal to a container, and a container is only compared as far as both go
+            return Host("bool") if isinstance(traced, Tree) else Const(kind is cst.NotEqual)
         if isinstance(traced, Tree) and isinstance(other, Unknown | Tree) and equality:
             return Host("bool")
         if isinstance(traced, Array) and not traced.is_traced and isinstance(other, Unknown):
@@ -1244,6 +1248,8 @@ def outer_write(
         return
     if traced_leaf(value) is not None:
         leaks.stored(interp, box, key, node)
+    elif kind != "cache" and _collects(interp, box):
+        return
     outermost = next((t for t in interp.traces if box.birth <= t.birth), trace)
     interp.emit(
         OuterWrite(
@@ -1262,8 +1268,20 @@ def outer_write(
 
 def _puts_back(interp: Interpreter) -> bool:
     """Is this a context manager's code? What it changes on the way in, it changes back on the way out."""
-    func = interp.frame.func
-    return func is not None and (func.name in ("__enter__", "__exit__") or func.flavour == "contextmanager")
+    inside = (f.func for f in interp.frames[interp.traces[-1].frame_at :])
+    return any(f is not None and (f.name in ("__enter__", "__exit__") or f.flavour == "contextmanager") for f in inside)
+
+
+def _collects(interp: Interpreter, box: Box) -> bool:
+    """Is something static told to a variable of the call that begins the traces, such as shapes seen in the body of a
+    loop? Each such call traces anew, and reads it afterwards."""
+    for t in interp.traces:
+        if box.birth > t.birth:
+            continue
+        around = interp.frames[t.frame_at - 1]
+        if t.entry is not None or around.func is None or box.birth < around.env.birth:
+            return False
+    return True
 
 
 def _is_first(box: Box, key: Any) -> bool:
