@@ -16,6 +16,7 @@ from jitlint.semantics.values import (
     NONE,
     TRUE,
     UNKNOWN,
+    ZERO_D,
     Array,
     Bound,
     ClassV,
@@ -474,13 +475,18 @@ def _shaped(
                 out = replace(out, via="random")
             if result.op == "key":
                 return replace(out, dtype="key", via=prng.token(interp))
-            return replace(
+            out = replace(
                 out,
                 shape=_shape(model, given, me),
                 dtype=_dtype(model, given, me),
                 weak=_weak(model, given, me),
                 python=None,
             )
+            if name in _NUMPY_MADE and out.level is Level.NUMPY:
+                if any(py_type(x) == "str" for x in leaves(values[0])):
+                    return replace(out, dtype="str")
+                return replace(out, via=ZERO_D) if out.shape == () else out
+            return out
         case "static":
             if model.name in ("jax.numpy.shape", "numpy.shape") and given:
                 v = next(iter(given.values()))[0]
@@ -921,6 +927,8 @@ _WRAPPERS = {
     "traced",
     "filter_vmap",
 }
+_NUMPY_MADE = {"numpy.array", "numpy.asarray", "numpy.asanyarray"}
+"""What gives an array and no scalar, whatever it is given."""
 _OLD_OPTIONS = {"**", "abstracted_axes", "device", "backend", "in_axis_resources", "out_axis_resources"}
 """Options of ``jax.jit`` in other versions, and what stands for a ``**`` in the call."""
 _FLOW = {"scan", "while_loop", "fori_loop", "cond", "switch", "map", "associative_scan"}
@@ -948,6 +956,8 @@ def _transform(interp: Interpreter, model: FunctionModel, args: Args, node: cst.
             options["**"] = args.more
         if func is None or func == NONE:
             return Partial(LibV(model.name), (), {k: v for k, v in options.items() if k != "**"}, node)
+        if model.transform == "filter_checkpoint":
+            options["filter"] = TRUE
         if kind == "filter_grad":
             kind = "grad"
         results = [_wrap_one(interp, kind, m, options, nodes, node) for m in members(func) if m != NONE]
@@ -978,7 +988,9 @@ def _transform(interp: Interpreter, model: FunctionModel, args: Args, node: cst.
         return Tup((out, Wrapped("tree_partial", UNKNOWN, {}, node))) if kind != "jvp" else Tup((out, out))
     if kind in ("eval_shape", "linear_transpose"):
         func = args.pos[0] if args.pos else UNKNOWN
-        transforms.call_wrapped(interp, Wrapped("eval_shape", func, {}, node), Args(args.pos[1:], dict(args.kw)), node)
+        filters = {"filter": TRUE} if model.transform == "filter_eval_shape" else {}
+        wrapped = Wrapped("eval_shape", func, filters, node)
+        transforms.call_wrapped(interp, wrapped, Args(args.pos[1:], dict(args.kw)), node)
         return UNKNOWN
     if kind in ("custom_jvp", "custom_vjp", "custom_vmap", "custom_gradient", "custom"):
         func = args.pos[0] if args.pos else None

@@ -23,6 +23,7 @@ from jitlint.semantics.state import Box, Read
 from jitlint.semantics.values import (
     FALSE,
     GONE,
+    ZERO_D,
     NO_LOOPS,
     NONE,
     TRUE,
@@ -256,12 +257,10 @@ def truth(interp: Interpreter, value: Value, node: cst.CSTNode, construct: str) 
                 leaks.check(interp, [m], node)
                 return None
             possible = isinstance(value, Union) or m.maybe or isinstance(m, Tree)
-            if interp.muted:
-                return None
             error = "TracerBoolConversionError"
             if isinstance(m, Array) and m.shape is not None and any(d is not None and d != 1 for d in m.shape):
                 error = "ValueError"
-            interp.raised += not possible
+            interp.raised += not possible and not interp.muted
             interp.emit(
                 TruthTest(
                     node=node,
@@ -271,6 +270,7 @@ def truth(interp: Interpreter, value: Value, node: cst.CSTNode, construct: str) 
                     error=error,
                     possible=possible,
                     construct=construct,
+                    reached=not interp.muted,
                 )
             )
             return None
@@ -382,7 +382,7 @@ def _via(*values: Value) -> str | None:
 
 def _carried(via: str | None) -> str | None:
     """What is true of a result as well: not that an array is gone, or which key it is."""
-    return None if via in GONE or prng.is_token(via) else via
+    return None if via == ZERO_D or via in GONE or prng.is_token(via) else via
 
 
 def _number_type(op: type[cst.CSTNode], a: str, b: str) -> str:
@@ -731,9 +731,8 @@ def _compare(
             return Const(kind is cst.NotEqual)
         if isinstance(other, Func | ClassV | Jitted | Partial | ModuleV | LibV | Obj) and equality:
             return Host("bool")
-        if isinstance(other, Tup | ListV | DictV | SetV) and equality and (isinstance(traced, Tree) or traced.is_traced):
-            # an array is never equal to a container, and a container is only compared as far as both go
-            return Host("bool") if isinstance(traced, Tree) else Const(kind is cst.NotEqual)
+        if isinstance(traced, Tree) and isinstance(other, Tup | ListV | DictV | SetV) and equality:
+            return Host("bool")  # a container, since an array cannot be compared with one
         if isinstance(traced, Tree) and isinstance(other, Unknown | Tree) and equality:
             return Host("bool")
         if isinstance(traced, Array) and not traced.is_traced and isinstance(other, Unknown):
@@ -1246,7 +1245,8 @@ def outer_write(
         return
     if any(id(box) in t.arguments for t in interp.traces if t.entry is None):
         return
-    if traced_leaf(value) is not None:
+    leaf = traced_leaf(value)
+    if leaf is not None:
         leaks.stored(interp, box, key, node)
     elif kind != "cache" and _collects(interp, box):
         return
@@ -1257,7 +1257,7 @@ def outer_write(
             unit=interp.unit,
             kind=kind,
             name=name,
-            leaf=traced_leaf(value),
+            leaf=leaf if isinstance(leaf, Array) else None,
             box=box,
             key=key,
             first=not augmented and _is_first(box, key),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from jitlint.semantics.operators import NUMBERS, SliceV
 from jitlint.semantics.values import (
     NONE,
+    ZERO_D,
     Array,
     Bound,
     ClassV,
@@ -225,7 +226,8 @@ def unhashable(value: Value, depth: int = 0) -> str | None:
             return "a jax array"
         case Array(level=Level.NUMPY):
             # Scalars of numpy are hashable; a rank that is not known may be theirs.
-            return None if value.shape == () or value.shape is None else "a numpy array"
+            scalar = value.shape is None or value.shape == () and value.via != ZERO_D
+            return None if scalar else "a numpy array"
         case Tup(items=items, elem=elem) if value.kind == "tuple" and depth < MAX_DEPTH:
             inside = items if items is not None else (elem,) if elem is not None else ()
             return _first_unhashable(inside, depth, "{} inside a tuple")

@@ -65,6 +65,8 @@ class Origin:
         return out
 
 
+ZERO_D = "0-d array"
+"""``via`` of a numpy array without axes, which, unlike a scalar of numpy, has no hash."""
 GONE = frozenset({"leaked", "donated", "maybe donated"})
 """Values of ``via`` that say that an array cannot be used any more."""
 
