@@ -30,6 +30,7 @@ from typing import Any, Literal
 import libcst as cst
 
 from jitlint.findings import Applicability, Certainty, Edit, Fix, NewImport, Severity, Step
+from jitlint.semantics import errors
 from jitlint.semantics.context import Context
 from jitlint.semantics.entry import Call, Entry, Root
 from jitlint.semantics.events import (
@@ -148,40 +149,14 @@ class Rule:
     status: Literal["stable", "preview"] = "stable"
 
 
-_TRACER_ERRORS = frozenset(
-    {
-        "ConcretizationTypeError",
-        "TracerBoolConversionError",
-        "TracerArrayConversionError",
-        "TracerIntegerConversionError",
-        "NonConcreteBooleanIndexError",
-        "JAXTypeError",
-    }
-)
-_SWALLOW = frozenset({"BaseException", "Exception", "TypeError"})
-
-
 def is_guarded(event: TracedUse) -> bool:
-    """Does code around it, in the traced function, catch the error that it raises, by name or at large?
-
-    All conversion errors of tracers derive from TypeError, boolean indexing from IndexError.
-    """
-    return bool(event.guards & _TRACER_ERRORS) or is_swallowed(event)
+    """Does code around it, in the traced function, catch the error that it raises, by name or at large?"""
+    return errors.caught_on_purpose(event.error, event.guards) or is_swallowed(event)
 
 
 def is_swallowed(event: TracedUse) -> bool:
     """Does an ``except`` around it, in the traced function, catch the error without meaning to?"""
-    caught = event.guards & (
-        _SWALLOW
-        | (
-            {"IndexError"}
-            if event.error in ("NonConcreteBooleanIndexError", "IndexError")
-            else {"ValueError"}
-            if event.error == "ValueError"
-            else frozenset()
-        )
-    )
-    return bool(caught) and not event.guards & _TRACER_ERRORS
+    return errors.caught_at_large(event.error, event.guards)
 
 
 def setting_help(event: Event, ctx: Context) -> str | None:

@@ -43,7 +43,7 @@ from jitlint.api import Context, Report, Rule, Severity, TruthTest, is_guarded
 def check(event: TruthTest, ctx: Context) -> Iterator[Report]:
     """Report a truth test decided by settings."""
     roots = ctx.settings_behind(event)
-    if not roots or is_guarded(event):
+    if not roots or not event.reached or is_guarded(event):
         return
     names = ", ".join(f"`{r.name}`" for r in roots)
     where = roots[-1].entry.name

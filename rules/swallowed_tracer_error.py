@@ -35,7 +35,7 @@ from jitlint.api import Context, DynamicShape, NeedsConcrete, Report, Rule, Seve
 
 def check(event: TracedUse, ctx: Context) -> Iterator[Report]:
     """Report a traced use whose error a broad handler catches."""
-    if is_swallowed(event) and not event.possible:
+    if is_swallowed(event) and not event.possible and getattr(event, "reached", True):
         yield Report(
             event.node,
             f"`{ctx.code(event)}` raises {event.error} while tracing, and the `except` around it swallows that: its branch always wins",

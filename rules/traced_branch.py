@@ -80,7 +80,7 @@ ADVICE = {
 
 def check(event: TruthTest, ctx: Context) -> Iterator[Report]:
     """Report a truth test of a traced value that no static argument would cure."""
-    if is_guarded(event) or ctx.settings_behind(event):
+    if not event.reached or is_guarded(event) or ctx.settings_behind(event):
         return
     what = ctx.code(event)
     message = f"{CONSTRUCTS[event.construct]} the traced value `{what}`: {'may raise' if event.possible else 'raises'} {event.error}"

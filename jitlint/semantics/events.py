@@ -58,6 +58,8 @@ class TruthTest(TracedUse):
     ``and`` ``or`` ``chain`` ``in`` ``filter`` ``match`` ``guard`` ``any`` ``all`` ``min`` ``max`` ``sorted`` ``bool``."""
 
     construct: str
+    reached: bool = True
+    """False where an earlier test of the same decision raises for certain; it would be the next one to raise."""
 
 
 @dataclass(eq=False, slots=True, kw_only=True)

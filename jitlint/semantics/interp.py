@@ -17,7 +17,20 @@ from jitlint.knowledge import Knowledge
 from jitlint.project.model import Module, Project
 from jitlint.semantics import attributes, calls, lifetime, operators
 from jitlint.semantics.entry import Entry
-from jitlint.semantics.events import BadArgument, BadResult, BlindTest, Bucket, Effect, Event, TracedUse
+from jitlint.semantics.events import (
+    BadArgument,
+    BadResult,
+    BadSite,
+    BlindTest,
+    Bucket,
+    DonatedUse,
+    Effect,
+    Event,
+    ItemAssignment,
+    LeakedUse,
+    StaticArgument,
+    TracedUse,
+)
 from jitlint.semantics.moment import Moment, Turn
 from jitlint.semantics.source import Unit, scope_of
 from jitlint.semantics.state import Box, Changes, Trail, Write
@@ -194,6 +207,8 @@ class Interpreter:
         """Changes while module top levels run, where globals come and go."""
         self.raised = 0
         """How many certain truth tests of tracers were met."""
+        self.expecting = 0
+        """Above zero where a test expects an error."""
         self.unsure = 0
         """Above zero in a function that is only one of several that may be called there: what is met is possible."""
         self.muted = 0
@@ -243,7 +258,7 @@ class Interpreter:
 
     def emit(self, event: Event) -> None:
         """Record an event; the place and the context are filled in."""
-        if self.quiet:
+        if self.quiet or self.expecting and isinstance(event, _RAISING):
             return
         event.time = self.tick()
         self.activity += 1
@@ -547,11 +562,18 @@ class Interpreter:
 
     def test(self, node: cst.BaseExpression, construct: str, statement: cst.CSTNode | None = None) -> bool | None:
         """Evaluate a condition: True or False when known, None when not; a traced one is recorded."""
-        value = self.eval(node)
+        value, raises = self._attempt(node)
+        self.muted += raises
         known = operators.truth(self, value, node, construct)
+        self.muted -= raises
         if known is None and self.traces and traced_leaf(value) is None:
             return _says_jitted(node)
         return known
+
+    def _attempt(self, node: cst.BaseExpression) -> tuple[Value, bool]:
+        """The value of an expression, and whether a truth test inside it raises for certain, so that it has none."""
+        before = self.raised
+        return self.eval(node), self.raised > before
 
     def refine(self, test: cst.BaseExpression, holds: bool) -> None:
         """Use what a test says of names and attributes in the arm where it holds (or does not)."""
@@ -854,7 +876,7 @@ class Interpreter:
         return True
 
     def _try(self, node: cst.Try | cst.TryStar) -> bool:
-        names = frozenset(n for h in node.handlers for n in self._caught(h))
+        names = frozenset(n for h in node.handlers if not _raises_again(h) for n in self._caught(h))
         mark = self.trail.mark()
         guard = Guard(names, node.handlers[0]) if node.handlers else None
         if guard is not None:
@@ -897,8 +919,9 @@ class Interpreter:
                 yield t.value
 
     def _with(self, node: cst.With) -> bool:
-        compile_time = jit_off = 0
+        compile_time = jit_off = expecting = 0
         for item in node.items:
+            expecting += isinstance(item.item, cst.Call) and _expects_error(item.item)
             value = self.eval(item.item)
             entered = calls.enter_context(self, value, item.item)
             if value == LibV("jax.ensure_compile_time_eval()"):
@@ -911,9 +934,11 @@ class Interpreter:
                 self.assign(item.asname.name, entered, node)
         self.compile_time += compile_time
         self.jit_off += jit_off
+        self.expecting += expecting
         falls = self.block(node.body)
         self.compile_time -= compile_time
         self.jit_off -= jit_off
+        self.expecting -= expecting
         return falls
 
     def _def(self, node: cst.FunctionDef) -> bool:
@@ -1153,8 +1178,16 @@ class Interpreter:
 
     def _boolean(self, node: cst.BooleanOperation) -> Value:
         is_and = isinstance(node.operator, cst.And)
-        left = self.eval(node.left)
+        before = self.raised
+        left, raises = self._attempt(node.left)
+        self.muted += raises
         known = operators.truth(self, left, node.left, "and" if is_and else "or")
+        self.muted -= raises
+        if self.raised > before:
+            self.muted += 1
+            right = self.eval(node.right)
+            self.muted -= 1
+            return join(left, right)
         if known is not None:
             if known != is_and:
                 return left
@@ -1392,6 +1425,15 @@ class Interpreter:
             )
 
 
+_RAISING = (TracedUse, BadArgument, BadResult, BadSite, ItemAssignment, StaticArgument, LeakedUse, DonatedUse)
+
+
+def _expects_error(call: cst.Call) -> bool:
+    """``pytest.raises(…)``, ``self.assertRaises…(…)``: what goes wrong in there is meant to."""
+    name = _dotted(call.func).rpartition(".")[2]
+    return name == "raises" or name.startswith("assertRaises")
+
+
 _JIT_SETTINGS = frozenset({"jit", "use_jit", "jitted", "is_jitted", "do_jit", "enable_jit", "jit_compile"})
 
 
@@ -1401,6 +1443,13 @@ def _says_jitted(node: cst.BaseExpression) -> bool | None:
         inner = _says_jitted(node.expression)
         return None if inner is None else not inner
     return _dotted(node).rpartition(".")[2].lstrip("_") in _JIT_SETTINGS or None
+
+
+def _raises_again(handler: cst.ExceptHandler | cst.ExceptStarHandler) -> bool:
+    """Does a handler end by raising, so that what it catches gets out all the same?"""
+    body = handler.body.body
+    last = body[-1] if body else None
+    return isinstance(last, cst.SimpleStatementLine) and isinstance(last.body[-1], cst.Raise)
 
 
 def _dotted(node: cst.BaseExpression) -> str:

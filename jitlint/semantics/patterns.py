@@ -80,13 +80,7 @@ def _pattern(interp: Interpreter, pattern: cst.MatchPattern, subject: Value) -> 
                 interp.assign(pattern.name, subject, pattern)
             return taken
         case cst.MatchOr():
-            result: bool | None = False
-            for p in pattern.patterns:
-                one = _pattern(interp, p.pattern, subject)
-                if one is True:
-                    return True
-                result = None if one is None else result
-            return result
+            return _either(interp, pattern, subject)
         case cst.MatchValue():
             return _equal(interp, pattern, subject, interp.eval(pattern.value))
         case cst.MatchSingleton():
@@ -100,6 +94,39 @@ def _pattern(interp: Interpreter, pattern: cst.MatchPattern, subject: Value) -> 
     return None
 
 
+def _either(interp: Interpreter, pattern: cst.MatchOr, subject: Value) -> bool | None:
+    """``case a | b``: what is wrong with one alternative is said once, and not of each."""
+    result: bool | None = False
+    before = interp.activity
+    muted = interp.muted
+    for p in pattern.patterns:
+        interp.muted = muted + (interp.activity > before)
+        one = _pattern(interp, p.pattern, subject)
+        if one is True:
+            result = True
+            break
+        result = None if one is None else result
+    interp.muted = muted
+    return result
+
+
+def _blind(interp: Interpreter, pattern: cst.MatchPattern, subject: Array, against: str) -> None:
+    if interp.muted:
+        return
+    interp.emit(
+        BlindTest(
+            node=pattern,
+            unit=interp.unit,
+            value=subject,
+            leaf=subject,
+            error="",
+            how="case",
+            against=against,
+            possible=subject.maybe,
+        )
+    )
+
+
 def _equal(interp: Interpreter, pattern: cst.MatchValue, subject: Value, value: Value) -> bool | None:
     if isinstance(subject, Const) and isinstance(value, Const):
         return bool(subject.value == value.value)
@@ -111,18 +138,7 @@ def _singleton(interp: Interpreter, pattern: cst.MatchSingleton, subject: Value)
     name = pattern.value.value
     if isinstance(subject, Array) and subject.is_traced:
         if name != "None":
-            interp.emit(
-                BlindTest(
-                    node=pattern,
-                    unit=interp.unit,
-                    value=subject,
-                    leaf=subject,
-                    error="",
-                    how="case",
-                    against=name,
-                    possible=subject.maybe,
-                )
-            )
+            _blind(interp, pattern, subject, name)
         return False
     if isinstance(subject, Const):
         return subject.value is {"None": None, "True": True, "False": False}[name]
@@ -133,18 +149,7 @@ def _singleton(interp: Interpreter, pattern: cst.MatchSingleton, subject: Value)
 
 def _sequence(interp: Interpreter, pattern: cst.MatchSequence, subject: Value) -> bool | None:
     if isinstance(subject, Array) and subject.is_traced:
-        interp.emit(
-            BlindTest(
-                node=pattern,
-                unit=interp.unit,
-                value=subject,
-                leaf=subject,
-                error="",
-                how="case",
-                against="a sequence",
-                possible=subject.maybe,
-            )
-        )
+        _blind(interp, pattern, subject, "a sequence")
     if isinstance(subject, Array | DictV | Const):
         return False
     elements = list(pattern.patterns)
@@ -214,18 +219,7 @@ def _class(interp: Interpreter, pattern: cst.MatchClass, subject: Value) -> bool
     kind = interp.eval(pattern.cls)
     answer = calls.is_instance(interp, subject, kind)
     if answer is False and isinstance(subject, Array) and subject.is_traced and subject.python is not None:
-        interp.emit(
-            BlindTest(
-                node=pattern,
-                unit=interp.unit,
-                value=subject,
-                leaf=subject,
-                error="",
-                how="case",
-                against=interp.unit.code(pattern.cls),
-                possible=subject.maybe,
-            )
-        )
+        _blind(interp, pattern, subject, interp.unit.code(pattern.cls))
     if answer is False:
         return False
     for i, p in enumerate(pattern.patterns):

@@ -28,8 +28,8 @@ def known_codes() -> frozenset[str]:
     return frozenset(rule.code for rule in all_rules())
 
 
-def findings(paths: Iterable[Path], select: tuple[str, ...] = ("ALL",)) -> list[Finding]:
-    """What jitlint finds in files and folders, of the codes selected, with absolute filenames."""
+def findings(paths: Iterable[Path], select: tuple[str, ...] | None = ("ALL",)) -> list[Finding]:
+    """What jitlint finds in files and folders, of the codes selected (None: by default), with absolute filenames."""
     found = _analysis(list(paths), select, {}).findings
     return [replace(finding, filename=str(Path(finding.filename).absolute())) for finding in found]
 
@@ -50,7 +50,7 @@ def fix_in_place(folder: Path, unsafe: bool = False, select: tuple[str, ...] = (
         Path(name).write_text(text, encoding="utf-8")
 
 
-def _analysis(paths: list[Path], select: tuple[str, ...], texts: Mapping[str, str]) -> Analysis:
+def _analysis(paths: list[Path], select: tuple[str, ...] | None, texts: Mapping[str, str]) -> Analysis:
     resolver = ConfigResolver(isolated=True)
     analysis = analyse(load_project(paths, resolver, overlay=texts), resolver, Selection(select=select))
     if analysis.internal_errors:
