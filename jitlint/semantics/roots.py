@@ -176,13 +176,18 @@ def _probe_argument(interp: Interpreter, entry: Entry, p: Param, origin: Origin,
         if index == 0 and target.owner is not None and target.flavour != "static" and p.name == "self":
             return self_value(interp, target.owner)
         return said if said is not None else UNKNOWN
+    filters = entry.kind == "filter_jit"
     if index == 0 and target.owner is not None and p.name in ("self", "cls"):
         me = self_value(interp, target.owner)
+        if filters:
+            return transforms.filtered(interp, entry, p.name, me, entry.node, origin)
         return transforms.abstract(interp, me, entry.root(p.name), origin, maybe=True)
     root = entry.root(p.name)
     where = Origin(
         f"`{p.name}` is traced when it is passed: an argument of `{entry.name}`, jitted here", entry.node, entry.unit
     )
+    if filters and (said is not None or p.annotation is not None):
+        return UNKNOWN if said is None else transforms.filtered(interp, entry, p.name, said, entry.node, where)
     if said is not None:
         return transforms.abstract(interp, said, root, where, maybe=True)
     tree = Tree(frozenset((root,)), where, True)

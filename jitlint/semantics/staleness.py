@@ -26,6 +26,7 @@ from jitlint.semantics.values import (
     Func,
     Host,
     Jitted,
+    LibV,
     ListV,
     Obj,
     SetV,
@@ -92,6 +93,8 @@ def _change(interp: Interpreter, entry: Entry, read: Read, calls: list[Call]) ->
         late = _captured_late(entry, read, writes)
         if late is not None:
             return late, "loop", True
+        if key is DictV.REST or _is_thread_local(box):
+            continue
         for write in writes:
             if _any_time(entry, read, write):
                 return write, kind, False
@@ -153,6 +156,14 @@ def _any_time(entry: Entry, read: Read, write: Write) -> bool:
     if entry.made_under is not None and not _outlives(entry):
         return False
     return not (entry.made_under is not None and entry.made_under is write.root)
+
+
+def _is_thread_local(box: Box) -> bool:
+    """Is it a place for stacks of contexts, which are as they were when a call ends?"""
+    if not isinstance(box, Obj):
+        return False
+    bases = box.cls.mro() if isinstance(box.cls, ClassV) else [box.cls]
+    return any(b == LibV("threading.local") for b in bases)
 
 
 def _outlives(entry: Entry) -> bool:

@@ -617,7 +617,7 @@ def call_jitted(interp: Interpreter, jitted: Jitted, args: Args, node: cst.CSTNo
 
     def keep(name: str, value: Value, at: cst.CSTNode | None) -> Value:
         if entry.kind == "filter_jit":
-            return _filtered(interp, entry, name, value, at or node, here)
+            return filtered(interp, entry, name, value, at or node, here)
         return traced_argument(name, value, at)
 
     for i, v in enumerate(args.pos):
@@ -685,7 +685,7 @@ def _settingish(v: Value) -> bool:
     return not isinstance(v, Array)
 
 
-def _filtered(interp: Interpreter, entry: Entry, name: str, value: Value, at: cst.CSTNode, here: Origin) -> Value:
+def filtered(interp: Interpreter, entry: Entry, name: str, value: Value, at: cst.CSTNode, here: Origin) -> Value:
     """Equinox's rule: arrays are traced, the rest is static."""
     where = Origin(f"`{name}` holds arrays, which `filter_jit` traces", entry.node, entry.unit, here)
 
@@ -943,6 +943,8 @@ def _call_staged(interp: Interpreter, wrapped: Wrapped, args: Args, node: cst.CS
     def one(i: int | str, v: Value) -> Value:
         if i in static:
             return v
+        if wrapped.options.get("filter") == TRUE:
+            return _mapped(v, lambda leaf: abstract(interp, leaf, None, origin) if isinstance(leaf, Array) else leaf)
         if wrapped.kind in ("checkpoint", "eval_shape"):
             for bad in invalid_leaves(interp, v):
                 if wrapped.kind == "eval_shape" and isinstance(bad.value, Obj) and bad.value.cls in _SHAPES:
