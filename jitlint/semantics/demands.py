@@ -152,6 +152,11 @@ def _invalid(interp: Interpreter, entry: Entry, root: Root, param: Param) -> Ite
         yield validity.Invalid(Host("str"), "a string")
 
 
+def is_no_pytree(interp: Interpreter, value: Obj) -> bool:
+    """Is an instance, of the class or of one that derives from it, certainly no pytree?"""
+    return next(validity.invalid_leaves(interp, value), None) is not None and not _has_pytree_kin(interp, value)
+
+
 def _has_pytree_kin(interp: Interpreter, value: Obj) -> bool:
     """Is some class that derives from the annotated one a pytree, or not understood?"""
     return any(

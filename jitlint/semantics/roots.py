@@ -9,6 +9,7 @@ import libcst as cst
 from jitlint.semantics import calls, demands, operators, transforms
 from jitlint.semantics.calls import Args
 from jitlint.semantics.entry import Entry, Param
+from jitlint.semantics.events import BadSite
 from jitlint.semantics.values import (
     NONE,
     UNKNOWN,
@@ -181,6 +182,11 @@ def _probe_argument(interp: Interpreter, entry: Entry, p: Param, origin: Origin,
         me = self_value(interp, target.owner)
         if filters:
             return transforms.filtered(interp, entry, p.name, me, entry.node, origin)
+        if isinstance(me, Obj) and target is entry.func and demands.is_no_pytree(interp, me):
+            detail = f"{p.name}:{target.owner.name}"
+            interp.emit(
+                BadSite(node=entry.node, unit=entry.unit, entry=entry, problem="self", detail=detail, raises=False)
+            )
         return transforms.abstract(interp, me, entry.root(p.name), origin, maybe=True)
     root = entry.root(p.name)
     where = Origin(
