@@ -30,6 +30,7 @@ from jitlint.semantics.values import (
     Obj,
     Partial,
     SetV,
+    TracerType,
     Tree,
     Tup,
     Union,
@@ -211,7 +212,7 @@ def _scalar_classes(kinds: Value) -> bool:
     content = kinds.content if isinstance(kinds, ListV) else kinds
     options = content.items if isinstance(content, Tup) and content.items is not None else (content,)
     return any(
-        isinstance(k, LibV) and k.name in ("builtins.int", "builtins.float", "builtins.bool", "builtins.complex")
+        isinstance(k, LibV) and k.name in operators.SCALARS
         for k in options
     )
 
@@ -479,6 +480,8 @@ def _type(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
     v = args.pos[0] if len(args.pos) == 1 else UNKNOWN
     if isinstance(v, Obj):
         return v.cls
+    if isinstance(v, Array) and v.is_traced:
+        return TracerType("object", of=v)
     kind = py_type(v)
     if kind in ("int", "float", "bool", "str", "complex", "bytes"):
         return LibV(f"builtins.{kind}")

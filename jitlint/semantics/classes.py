@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _NAMEDTUPLE = {"typing.NamedTuple", "typing_extensions.NamedTuple"}
 _ENUM = {"enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.Flag", "enum.IntFlag"}
+_INTEGRAL = {"enum.IntEnum", "enum.IntFlag", "builtins.int"}
 
 
 def inherit(interp: Interpreter, cls: ClassV, keywords: dict[str, Value]) -> None:
@@ -35,6 +36,7 @@ def inherit(interp: Interpreter, cls: ClassV, keywords: dict[str, Value]) -> Non
         if isinstance(base, ClassV):
             b = base.facts
             facts.enum |= b.enum
+            facts.integral |= b.integral
             facts.module = facts.module or b.module
             facts.frozen |= b.frozen and b.dataclass
             facts.fields = b.fields
@@ -46,8 +48,8 @@ def inherit(interp: Interpreter, cls: ClassV, keywords: dict[str, Value]) -> Non
         elif isinstance(base, LibV):
             if base.name in _NAMEDTUPLE:
                 facts.namedtuple = facts.pytree = facts.frozen = True
-            if base.name in _ENUM:
-                facts.enum = True
+            facts.enum |= base.name in _ENUM
+            facts.integral |= base.name in _INTEGRAL
             model = interp.knowledge.class_(base.name)
             if model is not None:
                 if model.kind == "pytree":

@@ -45,6 +45,7 @@ from jitlint.semantics.values import (
     Partial,
     SetV,
     Shape,
+    TracerType,
     Tree,
     Tup,
     Union,
@@ -437,9 +438,9 @@ def _array_binary(interp: Interpreter, op: type[cst.CSTNode], left: Value, right
         return right
     if py_type(left) == "str" and op is cst.Modulo:
         return _percent(interp, left, right, node)
-    if isinstance(left, Obj | LibV | Func | DictV) or isinstance(right, Obj | LibV | Func | DictV):
-        return UNKNOWN
     a, b = number(left), number(right)
+    if any(isinstance(v, Obj | LibV | Func | DictV) and n is None for v, n in ((left, a), (right, b))):
+        return UNKNOWN
     out = result_array(interp, [left, right], node=node, what="this operation")
     if a is None or b is None:
         scalar = _may_be_number(left) and _may_be_number(right) and op is not cst.MatrixMultiply
@@ -568,7 +569,9 @@ def compare(
 def _identical(interp: Interpreter, left: Value, right: Value, node: cst.CSTNode) -> bool | None:
     answers: set[bool | None] = set()
     for a, b in _pairs(left, right):
-        if isinstance(a, Unknown | Tree | Host) and isinstance(b, Unknown | Tree | Host | Const):
+        if _type_test(interp, a, b, node, "is"):
+            answers.add(False)
+        elif isinstance(a, Unknown | Tree | Host) and isinstance(b, Unknown | Tree | Host | Const):
             answers.add(None if not (isinstance(a, Host) and b == NONE and a.type != "object") else False)
         elif isinstance(b, Unknown | Tree) or isinstance(a, Unknown):
             answers.add(None)
@@ -620,6 +623,33 @@ def _identical(interp: Interpreter, left: Value, right: Value, node: cst.CSTNode
     return answers.pop() if len(answers) == 1 else None
 
 
+SCALARS = frozenset({"builtins.int", "builtins.float", "builtins.bool", "builtins.complex"})
+
+
+def _type_test(interp: Interpreter, left: Value, right: Value, node: cst.CSTNode, how: str) -> bool:
+    """``type(x) is int`` of a traced ``x``: certainly False, and blind to what it would be if ``x`` were static."""
+    kind, other = (left, right) if isinstance(left, TracerType) else (right, left)
+    if not isinstance(kind, TracerType) or not isinstance(other, LibV) or other.name not in SCALARS:
+        return False
+    leaf = kind.of
+    if isinstance(leaf, Array) and leaf.python is not None:
+        against = other.name.rpartition(".")[2]
+        blind(
+            interp,
+            BlindTest(
+                node=node,
+                unit=interp.unit,
+                value=leaf,
+                leaf=leaf,
+                error="",
+                how=how,
+                against=against,
+                possible=leaf.maybe,
+            ),
+        )
+    return True
+
+
 def _contains(interp: Interpreter, left: Value, right: Value, node: cst.CSTNode) -> bool | None:
     answers: set[bool | None] = set()
     for item, container in _pairs(left, right):
@@ -658,6 +688,8 @@ def _contains_one(interp: Interpreter, item: Value, container: Value, node: cst.
         for i in items:
             if i is item:
                 return True if container.items is not None else None
+            if _type_test(interp, item, i, node, "in"):
+                continue
             if isinstance(i, Const) and isinstance(item, Const):
                 if i.value == item.value:
                     return True if container.items is not None else None
@@ -665,7 +697,9 @@ def _contains_one(interp: Interpreter, item: Value, container: Value, node: cst.
             traced = next((v for v in (item, i) if isinstance(v, Array) and v.is_traced), None)
             if traced is not None:
                 other = i if traced is item else item
-                if other == NONE or py_type(other) == "str" or isinstance(other, Func | ClassV | Obj | LibV):
+                if other == NONE or py_type(other) == "str":
+                    continue
+                if isinstance(other, Func | ClassV | Obj | LibV) and number(other) is None:
                     continue
                 if isinstance(other, Unknown):
                     return None
@@ -686,6 +720,8 @@ def _compare(
             return Const(bool(_COMPARE[kind](left.value, right.value)), _loops(left, right), _via(left, right))
         except Exception:
             return UNKNOWN
+    if equality and _type_test(interp, left, right, node, "=="):
+        return Const(kind is cst.NotEqual)
     for me, other, name in (
         (
             left,
@@ -729,7 +765,7 @@ def _compare(
             if isinstance(traced, Tree):
                 return Host("bool")
             return Const(kind is cst.NotEqual)
-        if isinstance(other, Func | ClassV | Jitted | Partial | ModuleV | LibV | Obj) and equality:
+        if isinstance(other, Func | ClassV | Jitted | Partial | ModuleV | LibV | Obj) and equality and number(other) is None:
             return Host("bool")
         if isinstance(traced, Tree) and isinstance(other, Tup | ListV | DictV | SetV) and equality:
             return Host("bool")  # a container, since an array cannot be compared with one

@@ -116,14 +116,12 @@ def abstract(
     match value:
         case Const(value=None) | Unknown():
             return Tree(roots, origin, maybe) if isinstance(value, Unknown) else value
+        case Const() | Host() | Obj() if (kind := py_type(value)) in operators.NUMBERS:
+            python = kind if keep_python and not leaf else None
+            dtype = None if kind == "number" else kind
+            return Array(Level.TRACED, dtype, (), kind != "bool", python, roots, maybe, origin, value.loops, via)
         case Const() | Host():
             kind = py_type(value)
-            if kind in operators.NUMBERS:
-                python = kind if keep_python and not leaf else None
-                dtype = None if kind == "number" else kind
-                return Array(
-                    Level.TRACED, dtype, (), kind != "bool", python, roots, maybe, origin, value.loops, via
-                )
             return value if kind in ("str", "bytes", "dtype") or isinstance(value, Const) else UNKNOWN
         case Array():
             if value.is_traced:

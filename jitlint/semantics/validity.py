@@ -186,6 +186,8 @@ def _instance(interp: Interpreter, value: Obj) -> str | None:
         if cls.name == "object" or model is not None and model.kind == "object" and cls.name not in _REFERENCES:
             return f"an instance of `{cls.name}`, which is no pytree,"
         return None
+    if cls.facts.integral:
+        return None
     if cls.facts.enum:
         return f"a member of the enum `{cls.name}`"
     if cls.facts.module in ("linen", "haiku"):

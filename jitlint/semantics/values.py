@@ -117,6 +117,13 @@ class Host(Value):
     via: str | None = field(default=None, compare=False)
 
 
+@dataclass(frozen=True, slots=True)
+class TracerType(Host):
+    """``type(x)`` of a traced ``x``."""
+
+    of: Value | None = field(default=None, compare=False)
+
+
 Shape = tuple["int | None", ...]
 
 
@@ -408,6 +415,8 @@ class ClassFacts:
     hashed: bool = False
     """A dataclass with ``unsafe_hash=True``."""
     enum: bool = False
+    integral: bool = False
+    """Its instances are ints, as the members of an ``IntEnum`` are."""
     module: str | None = None
     """``linen``, ``nnx``, ``haiku`` or ``equinox`` for modules of those libraries."""
     metaclass: bool = False
@@ -514,14 +523,14 @@ _PY = {bool: "bool", int: "int", float: "float", complex: "complex", str: "str",
 
 
 def py_type(v: Value) -> str | None:
-    """The Python type name of a static scalar (``NoneType`` for None), or None."""
+    """The Python type name of a static scalar (``NoneType`` for None, ``int`` for members of an IntEnum), or None."""
     if isinstance(v, Const):
         if v.value is None:
             return "NoneType"
         return _PY.get(type(v.value))
     if isinstance(v, Host):
         return v.type
-    return None
+    return "int" if isinstance(v, Obj) and v.project_class is not None and v.project_class.facts.integral else None
 
 
 def _loops(v: Value) -> frozenset[Any]:
