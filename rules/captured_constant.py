@@ -38,7 +38,7 @@ def check(event: Captured, ctx: Context) -> Iterator[Report]:
     size = f"{event.nbytes / 2**20:.0f} MiB"
     yield Report(
         event.node,
-        f"`{event.name}` ({size}) is closed over by `{event.entry.name}` and becomes a constant of the compiled program",
+        f"`{event.name}` ({size}) is closed over by `{event.entry.name}`: a constant of the compiled program",
         f"pass `{event.name}` as an argument",
         trace=(ctx.step(f"`{event.entry.name}` is jitted here", event.entry.node, event.entry.unit),),
     )

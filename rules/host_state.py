@@ -24,7 +24,8 @@ Read clocks, the environment, files and iterators outside, and pass what was rea
 ## When it is silent
 
 Outside of traced functions, in the bodies of `jax.debug.callback`, `jax.pure_callback` and
-`jax.experimental.io_callback`, on a generator made from a fixed seed in the traced function itself, and on iterators made there.
+`jax.experimental.io_callback`, on a generator made from a fixed seed in the traced function itself, and on iterators
+made there.
 """
 
 from collections.abc import Iterator

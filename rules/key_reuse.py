@@ -40,7 +40,7 @@ def check(event: KeyReuse, ctx: Context) -> Iterator[Report]:
     elif event.how == "jit":
         if event.entry is None or len(event.entry.calls) < 2:
             return
-        message = f"`{ctx.code(event)}` uses a key that `{event.entry.name}` captures: every call gives the same numbers"
+        message = f"`{ctx.code(event)}` uses a key that `{event.entry.name}` captures: each call gives the same numbers"
         advice = "pass the key as an argument, and a new one in each call"
     else:
         row = ctx.span(event.first_unit, event.first).row

@@ -25,8 +25,9 @@ def loss(w):
 
 ## When it is silent
 
-On `jax.debug.print` with its values as arguments, in callbacks, outside of traced functions, and where only static values are logged. A `print`
-of static values is reported as information: it may be there to show when a function is compiled.
+On `jax.debug.print` with its values as arguments, in callbacks, outside of traced functions, and where only static
+values are logged. A `print` of static values is reported as information: it may be there to show when a function is
+compiled.
 
 ## Fix safety
 
@@ -50,7 +51,7 @@ _ADVICE = {
 def check(event: Effect, ctx: Context) -> Iterator[Report]:
     """Report output made while tracing."""
     advice, often = _ADVICE.get(event.effect), ctx.how_often(event)
-    if advice is None or often is None or event.effect == "log" and not event.traced:
+    if advice is None or often is None or event.effect in ("log", "progress") and not event.traced:
         return
     where = ctx.traced_function(event)
     if event.effect == "no-placeholder":

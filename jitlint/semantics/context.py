@@ -110,7 +110,7 @@ class Context:
         return f"the body of `{event.trace[-1].kind}`" if event.trace else "the function"
 
     def how_often(self, event: Event) -> str | None:
-        """How often traced code runs, for a message; None where every call of it runs it (``eval_shape``, plain grad)."""
+        """How often traced code runs, for a message; None where each call runs it (``eval_shape``, plain grad)."""
         if self.is_compiled(event):
             return "once for each compilation"
         return "once for the whole batch" if any(t.kind == "vmap" for t in event.trace) else None
@@ -199,6 +199,14 @@ class Context:
             if len(values) > 1:
                 return name
         return None
+
+    def undecorate_fix(self, event: Site) -> Fix | None:
+        """The fix that takes a bare ``@jax.jit`` off."""
+        if event.entry.form != "decorator" or isinstance(event.node, cst.Call):
+            return None
+        row = event.unit.span(event.node).row
+        edit = Edit(event.unit.module.display, Span(row, 1, row + 1, 1), "")
+        return Fix("take the jit off", (edit,), Applicability.SAFE)
 
     def calls_of(self, event: Site) -> list[Call]:
         """Every call of what is jitted there."""

@@ -47,7 +47,9 @@ def donated_parameters(entry: Entry, spelling: dict[str, str]) -> set[str]:
     return nums | set(entry.donate_names)
 
 
-def before_call(interp: Interpreter, entry: Entry, given: dict[str, Value], donated: set[str], node: cst.CSTNode) -> bool:
+def before_call(
+    interp: Interpreter, entry: Entry, given: dict[str, Value], donated: set[str], node: cst.CSTNode
+) -> bool:
     """Record a call that is given a deleted buffer, or donates one that it is given twice; True when it raises."""
     leaf = next((x for v in given.values() for x in _donated(v)), None)
     if leaf is not None:
@@ -106,13 +108,17 @@ def _usable(leaf: Array, results: list[Value]) -> bool | None:
     known = True
     for out in results:
         if isinstance(out, Array):
-            exact = None not in (out.shape, out.dtype, leaf.shape, leaf.dtype) and None not in (*out.shape, *leaf.shape)
-            if exact and (out.shape, out.dtype) == (leaf.shape, leaf.dtype):
+            if not _is_exact(out) or not _is_exact(leaf):
+                known = False
+            elif (out.shape, out.dtype) == (leaf.shape, leaf.dtype):
                 return True
-            known &= exact
         else:
             known = False
     return False if known else None
+
+
+def _is_exact(array: Array) -> bool:
+    return array.dtype is not None and array.shape is not None and None not in array.shape
 
 
 def _scopes(interp: Interpreter) -> Iterator[Box]:
@@ -125,9 +131,7 @@ def _scopes(interp: Interpreter) -> Iterator[Box]:
             env = env.parent
 
 
-def _mark_box(
-    interp: Interpreter, box: Box, marks: dict[int, tuple[Array, Array]], seen: set[int], depth: int
-) -> None:
+def _mark_box(interp: Interpreter, box: Box, marks: dict[int, tuple[Array, Array]], seen: set[int], depth: int) -> None:
     if id(box) in seen or depth > DEPTH:
         return
     seen.add(id(box))

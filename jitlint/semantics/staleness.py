@@ -96,7 +96,8 @@ def _change(interp: Interpreter, entry: Entry, read: Read, calls: list[Call]) ->
         if key is DictV.REST or _is_thread_local(box):
             continue
         for write in writes:
-            if _any_time(entry, read, write):
+            # what a list or dict holds changes all the time in registries and caches: only order proves it stale
+            if box is read.box and _any_time(entry, read, write):
                 return write, kind, False
     return None
 
@@ -190,7 +191,8 @@ def _spelled_self(node: cst.CSTNode) -> bool:
 
 
 def _is_static_argument(entry: Entry, box: Box) -> bool:
-    return any(box in members(call.bound.get(name, NONE)) for call in entry.calls for name in entry.statics)
+    given = (call.bound.get(name, NONE) for call in entry.calls for name in entry.statics)
+    return any(id(v) == id(box) for value in given for v in members(value))
 
 
 def _emit(interp: Interpreter, entry: Entry, read: Read, write: Write, kind: str, certain: bool) -> None:
