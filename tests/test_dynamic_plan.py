@@ -112,10 +112,8 @@ def test_unknown_rank_is_probed_and_defaults_are_left_out() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("@jax.jit\ndef f(x: Params): ...", "nothing says what its parameter `x` is"),
         ("@partial(jax.jit, static_argnums=1)\ndef f(x, n): ...", "nothing says what its parameter `n` is"),
         ("def make():\n    @jax.jit\n    def f(x): ...", "it is defined inside a function"),
-        ('@jax.jit\ndef f(x: Float[Array, "a %"]): ...', "nothing says what its parameter `x` is"),
     ],
 )
 def test_why_nothing_is_planned(text: str, why: str) -> None:
@@ -163,3 +161,8 @@ def test_guessed_arguments_are_not_tried_on_what_the_import_has_traced() -> None
     )
     assert "unless_traced" not in called.jobs[0].encode()
     assert called.jobs[0].encode()["unless_ran"] == ["m.py", 1]
+
+
+def test_classes_of_the_program_are_left_to_the_worker() -> None:
+    made = plan("import jax\n@jax.jit\ndef f(x: Params): ...\n")
+    assert made.jobs[5].args[0] == {"hint": ["f", "x", 1, "int32"]}

@@ -321,3 +321,54 @@ def test_jobs(tmp_path: Path, python: Path) -> None:
     assert "there is no nothing.here" in seen.jobs["missing"].reason
     assert "missing 1 required positional argument" in seen.jobs["constructor"].reason
     assert seen.jobs["left"].leaks[0][1].startswith("program.LEAK[")
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+def test_arguments_from_annotations_that_only_the_program_can_resolve(tmp_path: Path, python: Path) -> None:
+    program(
+        tmp_path,
+        """
+        from __future__ import annotations
+        import dataclasses, jax
+        from typing import NamedTuple, Optional
+
+        Arr = jax.Array
+
+        class Inner(NamedTuple):
+            a: jax.Array
+            n: int = 7
+
+        @jax.tree_util.register_pytree_node_class
+        @dataclasses.dataclass
+        class State:
+            x: Arr
+            inner: tuple[Inner, ...]
+            extra: dict[str, jax.Array]
+            t: float | None
+            def tree_flatten(self):
+                return (self.x, self.inner, self.extra, self.t), None
+            @classmethod
+            def tree_unflatten(cls, _, children):
+                return cls(*children)
+
+        class Opaque: ...
+
+        @jax.jit
+        def f(s: State, o: Optional[Arr]):
+            return s.x + s.inner[0].a + s.extra["a"] + s.t + o
+
+        @jax.jit
+        def g(s: Opaque):
+            return 1
+        """,
+    )
+    hints = [{"hint": ["f", name, 2, "float32"]} for name in ("s", "o")]
+    jobs = (
+        {"id": "f", "function": "f", "args": hints},
+        {"id": "g", "function": "g", "args": [{"hint": ["g", "s", 0, "float32"]}]},
+    )
+    seen = run(tmp_path, python, jobs=jobs)
+    assert {key: (r.outcome, r.reason) for key, r in seen.jobs.items()} == {
+        "f": ("ok", ""),
+        "g": ("unplanned", "nothing says what its parameter `s` is"),
+    }

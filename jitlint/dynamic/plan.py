@@ -169,4 +169,9 @@ def _argument(target: Target, parameter: Parameter, index: int, dimensions: Dime
         if parameter.name in target.statics:
             return None
         return guess.array()
-    return from_annotation(parameter.annotation, dimensions, guess)
+    node = from_annotation(parameter.annotation, dimensions, guess)
+    if node is None and parameter.name not in target.statics:
+        # A class or an alias of the program: the worker can look it up.
+        guess.used = True
+        return {"hint": [target.reach, parameter.name, guess.rank, guess.dtype]}
+    return node

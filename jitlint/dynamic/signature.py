@@ -15,7 +15,8 @@ from typing import Any
 
 Node = Mapping[str, Any]
 """One argument as JSON: exactly one of the keys ``aval`` (dtype, shape, weak), ``key``, ``value``, ``list``,
-``tuple``, ``dict`` (pairs), ``ref`` (a dotted name), ``call`` (with ``args``, ``kwargs``), ``attr``, ``item``."""
+``tuple``, ``dict`` (pairs), ``ref`` (a dotted name), ``call`` (with ``args``, ``kwargs``), ``attr``, ``item``, ``hint``
+(what the annotation of a parameter says, once the program is imported)."""
 
 _SHORT = {"f": "float", "bf": "bfloat", "i": "int", "s": "int", "u": "uint", "c": "complex"}
 _DTYPE = re.compile(r"(?:(?:bf|[fisuc])(?:4|8|16|32|64|128)|bfloat16|(?:float|u?int|complex)\d+|bool|pred|key)")

@@ -19,6 +19,7 @@ import __future__
 import ast
 import builtins
 import contextlib
+import dataclasses
 import dis
 import functools
 import gc
@@ -37,6 +38,7 @@ import threading
 import time
 import traceback
 import types
+import typing
 from collections.abc import Callable
 from typing import Any
 
@@ -1120,6 +1122,51 @@ class Builder:
         except (LookupError, TypeError) as error:
             raise Unplannable(f"{type(error).__name__}: {error}") from error
 
+    def _hint(self, node: dict[str, Any]) -> Any:
+        """What an annotation describes that only the interpreter can resolve: a class of the program, an alias."""
+        name, parameter, rank, dtype = node["hint"]
+        function = inspect.unwrap(self.resolve(name))
+        try:
+            hints = typing.get_type_hints(function)
+        except Exception:
+            hints = getattr(function, "__annotations__", {})
+        return self._of_type(hints.get(parameter), {"aval": [dtype, [4] * rank, False]}, parameter, 0)
+
+    def _of_type(self, hint: Any, open_array: dict[str, Any], what: str, depth: int) -> Any:
+        """An argument of an annotated type: arrays, numbers, containers, and classes made of annotated fields."""
+
+        def inner(each: Any) -> Any:
+            return self._of_type(each, open_array, what, depth + 1)
+
+        arguments, origin = typing.get_args(hint), typing.get_origin(hint)
+        if hint in NUMBERS:
+            return NUMBERS[hint]
+        if hint is type(None):
+            return None
+        if isinstance(hint, type) and hasattr(hint, "dim_str") and hasattr(hint, "dtypes"):
+            return self._jaxtyped(hint)
+        if hint is self._jax.Array:
+            return self._aval(open_array)
+        if depth < 5 and origin in (tuple, list, dict):
+            if origin is dict:
+                return {"a": inner(arguments[1])}
+            items = [inner(each) for each in arguments if each is not Ellipsis]
+            return items if origin is list else tuple(items)
+        if depth < 5 and arguments and origin is not None:
+            wanted = (self._jax.Array, *arguments)
+            return inner(next(each for each in wanted if each in arguments and each is not type(None)))
+        if depth < 5 and isinstance(hint, type) and (dataclasses.is_dataclass(hint) or hasattr(hint, "_fields")):
+            types_of = typing.get_type_hints(hint)
+            return hint(**{name: inner(types_of.get(name)) for name in required_fields(hint)})
+        raise Unplannable(f"nothing says what its parameter `{what}` is")
+
+    def _jaxtyped(self, hint: Any) -> Any:
+        """An array of a jaxtyping annotation; every named dimension has the same size."""
+        sizes = [part for part in hint.dim_str.split() if part != "..." and not part.startswith("*")]
+        shape = [int(part) if part.isdecimal() else 4 for part in sizes]
+        names = [name for name in ("float32", "int32", "bool", "uint32", "complex64") if name in hint.dtypes]
+        return self._aval({"aval": [names[0] if names else "float32", shape, False]})
+
     def abstractly(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """``function(*args, **kwargs)``, by shapes only where an argument is abstract or the result holds arrays."""
         tree_util = self._jax.tree_util
@@ -1154,7 +1201,9 @@ class Builder:
         raise Unplannable(f"there is no {dotted} once the module is imported")
 
 
+NUMBERS = {bool: True, int: 2, float: 0.5, complex: 0.5}
 BUILDERS = {
+    "hint": Builder._hint,
     "aval": Builder._aval,
     "key": Builder._key,
     "value": Builder._value,
@@ -1166,6 +1215,18 @@ BUILDERS = {
     "attr": Builder._attr,
     "item": Builder._item,
 }
+
+
+def required_fields(kind: Any) -> list[str]:
+    """Names of the fields that an instance of a dataclass or named tuple cannot be made without."""
+    if dataclasses.is_dataclass(kind):
+        absent = dataclasses.MISSING
+        return [
+            field.name
+            for field in dataclasses.fields(kind)
+            if field.init and field.default is absent and field.default_factory is absent
+        ]
+    return [name for name in kind._fields if name not in kind._field_defaults]
 
 
 def follow(value: Any, names: list[str], dotted: str) -> Any:
