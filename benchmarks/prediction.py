@@ -2,8 +2,8 @@
 
 usage: python benchmarks/prediction.py [--more DIR] [--write FILE] [-v]
 
-Every program of ``benchmarks/recompiling`` (and of DIR) is run under JAX, which says how often it traced each jitted
-function, and forecast by jitlint, which does not run it. Programs with a line ``N = …`` are also run and forecast with
+Every program of ``benchmarks/recompiling`` (and of DIR) is run under JAX, with a count of how often the body of each
+jitted function runs while it is traced, and forecast by jitlint, which does not run it. Programs with a line ``N = …`` are also run and forecast with
 twice as many turns. Three figures: the number is exactly right; the class (one, bounded, grows with N) is right; the
 cause is the one that the program names on its first line. ``--write`` puts the table into a Markdown file.
 """
@@ -26,20 +26,18 @@ from jitlint.semantics.forecast import Forecast
 
 HERE = Path(__file__).resolve().parent
 RUNNER = """
-import collections, json, logging, runpy, sys
+import collections, json, runpy, sys
 import jax
+from jax._src import core
 traces = collections.Counter()
-class Count(logging.Handler):
-    def emit(self, record):
-        words = record.getMessage().split()
-        if words[:2] == ["Finished", "tracing"]:
-            traces[words[words.index("for") - 1]] += 1
-jax.config.update("jax_log_compiles", True)
-log = logging.getLogger("jax._src.dispatch")
-log.addHandler(Count()); log.propagate = False
-logging.getLogger("jax._src.interpreters.pxla").propagate = False
+def profile(frame, event, arg):
+    code = frame.f_code
+    if event == "call" and code.co_filename == sys.argv[1] and not core.trace_state_clean():
+        traces[code.co_name] += 1
 out, sys.stdout = sys.stdout, sys.stderr
+sys.setprofile(profile)
 runpy.run_path(sys.argv[1], run_name="__main__")
+sys.setprofile(None)
 print(json.dumps(traces), file=out)
 """
 
@@ -78,7 +76,7 @@ def _class(numbers: tuple[int | None, ...]) -> str:
 
 
 def traces(program: Path) -> dict[str, int]:
-    """How often JAX traced each function of a program, by name. Raises CalledProcessError when the program fails."""
+    """How often the body of each function ran while JAX traced, by name. Raises CalledProcessError when it fails."""
     command = [sys.executable, "-c", RUNNER, str(program)]
     run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
     found: dict[str, int] = json.loads(run.stdout.splitlines()[-1])

@@ -29,10 +29,12 @@ a function once that is called at many places.
 
 ## Fix safety
 
-There is no automatic fix.
+A bare `@jax.jit` is taken off, which is safe.
 """
 
 from collections.abc import Iterator
+
+import libcst as cst
 
 from jitlint.api import Context, Report, Rule, Severity, Site
 
@@ -40,15 +42,19 @@ from jitlint.api import Context, Report, Rule, Severity, Site
 def check(event: Site, ctx: Context) -> Iterator[Report]:
     """Report a jit that only other traces reach."""
     calls = ctx.calls_of(event)
-    places = {id(c.node) for c in calls}
-    if event.entry.traced or len(places) != 1 or not all(c.jitted for c in calls):
+    if event.entry.traced or not calls or not all(c.jitted for c in calls):
         return
+    target = event.entry.target
+    named = target is not None and event.entry.form == "decorator" and isinstance(target.lazy, cst.FunctionDef)
     yield Report(
-        event.node,
+        target.lazy.name if named else event.node,
         f"`{event.entry.name}` is called from inside traced functions only: its jit compiles nothing of its own",
         "leave the jit out",
         trace=(ctx.step("called here, while tracing", calls[0].node, calls[0].unit),),
+        fix=ctx.undecorate_fix(event),
     )
 
 
-RULE = Rule(code="JIT309", name="redundant-jit", severity=Severity.INFO, since="0.1.0", on=(Site,), check=check)
+RULE = Rule(
+    code="JIT309", name="redundant-jit", severity=Severity.INFO, since="0.1.0", on=(Site,), check=check, fix="safe"
+)

@@ -41,7 +41,7 @@ def check(event: EntryCall, ctx: Context) -> Iterator[Report]:
         where = (cause.part.param, cause.part.path)
         if cause.kind not in ("dtype", "weak") or cause.kind == "weak" and where in dtypes:
             continue
-        if cause.loop is None and not (cause.kind == "dtype" and ctx.python_numbers(cause)):
+        if cause.loop is None and cause.kind == "weak":
             continue
         name = f"`{where[0]}{where[1]}` of `{event.entry.name}`"
         weak = cause.kind == "weak"

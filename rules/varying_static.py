@@ -42,7 +42,7 @@ def check(event: EntryCall, ctx: Context) -> Iterator[Report]:
     """Report a static parameter whose value keeps changing."""
     for cause in ctx.changing(event):
         many = cause.count.number is None or cause.count.number > FEW
-        if cause.kind != "static" or not many or cause.setting:
+        if cause.kind != "static" or not many or cause.setting or not (cause.loop or ctx.python_numbers(cause)):
             continue
         name = f"`{cause.part.param}{cause.part.path}` of `{event.entry.name}`"
         yield Report(

@@ -40,7 +40,7 @@ def check(event: EntryCall, ctx: Context) -> Iterator[Report]:
         if cause.kind not in ("structure", "spelling") or param in event.entry.statics or param in seen:
             continue
         spelled = cause.kind == "spelling"
-        if not cause.count.many or cause.loop is None and not (spelled and ctx.spelled_apart(cause)):
+        if not cause.count.many or spelled and cause.loop is None and not ctx.spelled_apart(cause):
             continue
         seen.add(param)
         values = ", then ".join(cause.values[:3])

@@ -742,15 +742,17 @@ class Interpreter:
         return alive
 
     def _unrolled_event(self, node: cst.CSTNode, loop: Loop) -> None:
-        if loop.traced and self.loops and self.loops[-1].traced:
-            self.loops[-1].operations += loop.operations * (1 if loop.turn is not None else loop.trip or 1)
         if loop.traced and loop.operations:
             from jitlint.semantics.events import Unrolled
 
             turns = loop.turn + 1 if loop.turn is not None else loop.passes + 1
+            iterations = loop.trip
+            for outer in self.loops:
+                if outer.traced:
+                    iterations = None if iterations is None or outer.trip is None else iterations * outer.trip
             self.emit(
                 Unrolled(
-                    node=node, unit=self.unit, iterations=loop.trip, operations=max(1, loop.operations // max(1, turns))
+                    node=node, unit=self.unit, iterations=iterations, operations=max(1, loop.operations // max(1, turns))
                 )
             )
 

@@ -681,6 +681,8 @@ def _shape(model: FunctionModel, given: Given, me: Value | None) -> Shape | None
             return None
         case "concat":
             return _concat(given, term)
+        case "append":
+            return _appended(first, as_array(_argument(given, term.args[1])), _argument(given, "axis"))
         case "stack":
             content = _argument(given, term.arg)
             inner = content.content if isinstance(content, ListV) else content
@@ -754,6 +756,14 @@ def _arange(given: Given) -> int | None:
 
         return max(0, math.ceil((nums[1] - nums[0]) / nums[2]))  # type: ignore[operator]
     return None
+
+
+def _appended(first: Array | None, second: Array | None, axis: Value | None) -> Shape | None:
+    """``append(first, second)``: both flat, one after the other."""
+    if first is None or second is None or axis not in (None, NONE):
+        return None
+    a, b = shapes.size(first.shape), shapes.size(second.shape)
+    return None if a is None or b is None else (a + b,)
 
 
 def _concat(given: Given, term: Term) -> Shape | None:
@@ -911,6 +921,8 @@ _KIND = {
     "linear_transpose": "linear_transpose",
     "closure_convert": "traced",
 }
+_FILTERS = {"filter_checkpoint", "filter_grad", "filter_value_and_grad"}
+"""Transforms of equinox that leave alone what is no array."""
 _WRAPPERS = {
     "grad",
     "value_and_grad",
@@ -956,10 +968,8 @@ def _transform(interp: Interpreter, model: FunctionModel, args: Args, node: cst.
             options["**"] = args.more
         if func is None or func == NONE:
             return Partial(LibV(model.name), (), {k: v for k, v in options.items() if k != "**"}, node)
-        if model.transform == "filter_checkpoint":
+        if model.transform in _FILTERS:
             options["filter"] = TRUE
-        if kind == "filter_grad":
-            kind = "grad"
         results = [_wrap_one(interp, kind, m, options, nodes, node) for m in members(func) if m != NONE]
         if model.name == "jax.jit":
             names = [p.name for p in model.params or ()]
