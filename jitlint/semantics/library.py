@@ -525,9 +525,14 @@ def _shaped(
             found = given.get(result.arg)
             base = found[0] if found is not None else UNKNOWN
             out = array()
-            return transforms._mapped(
-                base, lambda v: replace(out, shape=v.shape, dtype=v.dtype) if isinstance(v, Array) else out
-            )
+            arrays_only = name.startswith("equinox.")
+
+            def leaf(v: Value) -> Value:
+                if isinstance(v, Array):
+                    return replace(out, shape=v.shape, dtype=v.dtype)
+                return v if arrays_only and isinstance(v, Const | Host) else out
+
+            return transforms._mapped(base, leaf)
         case "each":
             found = given.get(result.arg)
             if found is None:

@@ -53,6 +53,7 @@ from jitlint.semantics.values import (
     Value,
     Wrapped,
     has_linear,
+    is_data,
     join,
     join_all,
     leaves,
@@ -200,13 +201,26 @@ def _abstract_object(value: Obj, go: Callable[[Value, str], Value]) -> Value:
     return out
 
 
-def concretize(interp: Interpreter, value: Value, roots_of: list[Value], node: cst.CSTNode, depth: int = 0) -> Value:
-    """A traced result as the caller sees it: concrete on the host, a tracer under an outer trace."""
+def concretize(
+    interp: Interpreter,
+    value: Value,
+    roots_of: list[Value],
+    node: cst.CSTNode,
+    depth: int = 0,
+    arrays_only: bool = False,
+) -> Value:
+    """A traced result as the caller sees it: concrete on the host, a tracer under an outer trace.
+
+    ``arrays_only``: what is no array comes out as it is.
+    """
     if depth > 8:
         return UNKNOWN
 
     def go(v: Value) -> Value:
-        return concretize(interp, v, roots_of, node, depth + 1)
+        return concretize(interp, v, roots_of, node, depth + 1, arrays_only)
+
+    if arrays_only and isinstance(value, Const | Host | Func | Partial | Wrapped | Bound | LibV):
+        return value
 
     match value:
         case Array():
@@ -243,7 +257,7 @@ def concretize(interp: Interpreter, value: Value, roots_of: list[Value], node: c
                 return UNKNOWN
             obj = Obj(cls, node, value.open)
             for k, v in value.slots.items():
-                obj.slots[k] = v if k in cls.facts.static_fields else go(v)
+                obj.slots[k] = go(v) if is_data(value, k, v) else v
             return obj
         case Union(members=ms):
             return union(go(m) for m in ms)
@@ -663,7 +677,7 @@ def call_jitted(interp: Interpreter, jitted: Jitted, args: Args, node: cst.CSTNo
         if call.signature is not None:
             entry.results[call.signature] = result
         _check_result(interp, entry, result, node)
-    out = concretize(interp, result, args.values(), node)
+    out = concretize(interp, result, args.values(), node, arrays_only=entry.kind == "filter_jit")
     if not interp.traces:
         timing.called(interp, entry, call)
     if donated:
@@ -714,7 +728,7 @@ def filtered(interp: Interpreter, entry: Entry, name: str, value: Value, at: cst
             case Obj() if v.project_class is not None and v.project_class.facts.pytree:
                 out = Obj(v.cls, v.site, v.open)
                 out.slots.update(
-                    {k: x if k in v.project_class.facts.static_fields else go(x, depth + 1) for k, x in v.slots.items()}
+                    {k: x if not is_data(v, k, x) else go(x, depth + 1) for k, x in v.slots.items()}
                 )
                 return out
             case Union(members=ms):
@@ -976,9 +990,15 @@ def _call_staged(interp: Interpreter, wrapped: Wrapped, args: Args, node: cst.CS
     return concretize(interp, result, args.values(), node)
 
 
-def _linear(interp: Interpreter, v: Value, node: cst.CSTNode, depth: int = 0) -> Value:
-    """An argument of plain grad: concrete, but a tracer."""
+def _linear(interp: Interpreter, v: Value, node: cst.CSTNode, depth: int = 0, arrays_only: bool = False) -> Value:
+    """An argument of plain grad: concrete, but a tracer. Equinox differentiates the inexact arrays only."""
+
+    def go(inner: Value) -> Value:
+        return _linear(interp, inner, node, depth + 1, arrays_only)
+
     if depth > 6:
+        return v
+    if arrays_only and (isinstance(v, Const | Host) or isinstance(v, Array) and shapes.kind(v.dtype) in ("int", "bool")):
         return v
     match v:
         case Array(level=level) if level is not Level.TRACED:
@@ -999,17 +1019,17 @@ def _linear(interp: Interpreter, v: Value, node: cst.CSTNode, depth: int = 0) ->
         case Tup(items=items, elem=elem):
             return replace(
                 v,
-                items=None if items is None else tuple(_linear(interp, i, node, depth + 1) for i in items),
-                elem=None if elem is None else _linear(interp, elem, node, depth + 1),
+                items=None if items is None else tuple(go(i) for i in items),
+                elem=None if elem is None else go(elem),
             )
         case ListV():
-            content = _linear(interp, v.content, node, depth + 1)
+            content = go(v.content)
             assert isinstance(content, Tup)
             return ListV(content, v.site)
         case DictV():
             return DictV(
-                {k: _linear(interp, x, node, depth + 1) for k, x in v.entries().items()},
-                None if v.rest is None else _linear(interp, v.rest, node, depth + 1),
+                {k: go(x) for k, x in v.entries().items()},
+                None if v.rest is None else go(v.rest),
                 v.site,
             )
         case Obj() if v.project_class is not None and (
@@ -1018,7 +1038,7 @@ def _linear(interp: Interpreter, v: Value, node: cst.CSTNode, depth: int = 0) ->
             out = Obj(v.cls, v.site, v.open)
             out.slots.update(
                 {
-                    k: x if k in v.project_class.facts.static_fields else _linear(interp, x, node, depth + 1)
+                    k: x if not is_data(v, k, x) else go(x)
                     for k, x in v.slots.items()
                 }
             )
@@ -1028,6 +1048,7 @@ def _linear(interp: Interpreter, v: Value, node: cst.CSTNode, depth: int = 0) ->
 
 def _call_grad(interp: Interpreter, wrapped: Wrapped, args: Args, node: cst.CSTNode) -> Value:
     kind = wrapped.kind
+    filters = wrapped.options.get("filter") == TRUE
     if kind in ("jvp", "linearize", "vjp"):
         primals = args
     else:
@@ -1041,7 +1062,7 @@ def _call_grad(interp: Interpreter, wrapped: Wrapped, args: Args, node: cst.CSTN
         )
 
         def one(i: int | str, v: Value) -> Value:
-            return _linear(interp, v, node) if chosen is None or i in chosen else v
+            return _linear(interp, v, node, arrays_only=filters) if chosen is None or i in chosen else v
 
         primals = _each(args, one)
         _check_differentiable(interp, kind, wrapped, [v for i, v in enumerate(args.pos) if chosen is None or i in chosen], node)
@@ -1078,7 +1099,7 @@ def _call_grad(interp: Interpreter, wrapped: Wrapped, args: Args, node: cst.CSTN
 
 def _check_differentiable(interp: Interpreter, kind: str, wrapped: Wrapped, inputs: list[Value], node: cst.CSTNode) -> None:
     """The inputs of a gradient must be real or complex, unless ``allow_int`` is given."""
-    if "allow_int" in wrapped.options or kind not in ("grad", "value_and_grad"):
+    if not {"allow_int", "filter"}.isdisjoint(wrapped.options) or kind not in ("grad", "value_and_grad"):
         return
     for v in inputs:
         for leaf in leaves(v):
@@ -1131,7 +1152,7 @@ def _mapped(v: Value, f: Callable[[Value], Value], depth: int = 0) -> Value:
             out = Obj(v.cls, v.site, v.open)
             out.slots.update(
                 {
-                    k: x if k in v.project_class.facts.static_fields else _mapped(x, f, depth + 1)
+                    k: x if not is_data(v, k, x) else _mapped(x, f, depth + 1)
                     for k, x in v.slots.items()
                 }
             )
@@ -1224,7 +1245,7 @@ def _element(interp: Interpreter, v: Value, axis: Value, origin: Origin, depth: 
             for k, x in v.slots.items():
                 a = axis.slots.get(k, Const(0)) if isinstance(axis, Obj) else axis
                 obj.slots[k] = (
-                    x if k in v.project_class.facts.static_fields else _element(interp, x, a, origin, depth + 1)
+                    x if not is_data(v, k, x) else _element(interp, x, a, origin, depth + 1)
                 )
             return obj
         case Union(members=ms):
@@ -1530,7 +1551,7 @@ def tree_map(
                 obj = Obj(v.cls, node, v.open)
                 for k, x in v.slots.items():
                     obj.slots[k] = (
-                        x if k in v.project_class.facts.static_fields else go(x, [at(o, k) for o in others], depth + 1)
+                        x if not is_data(v, k, x) else go(x, [at(o, k) for o in others], depth + 1)
                     )
                 return obj
             case Const(value=None):

@@ -29,6 +29,7 @@ from jitlint.semantics.values import (
     Union,
     Value,
     Wrapped,
+    is_data,
     py_type,
 )
 
@@ -110,12 +111,8 @@ def is_pytree(value: Obj) -> bool:
 
 def data_fields(value: Obj) -> Iterator[tuple[str, Value]]:
     """The fields of a pytree instance that hold its leaves."""
-    cls = value.project_class
-    assert cls is not None
-    facts = cls.facts
     for name, field in list(value.slots.items()):
-        static = name in facts.static_fields or facts.data_fields is not None and name not in facts.data_fields
-        if isinstance(name, str) and not static:
+        if is_data(value, name, field):
             yield name, field
 
 

@@ -445,6 +445,16 @@ class Obj(Box, Value):
         return self.cls if isinstance(self.cls, ClassV) else None
 
 
+def is_data(value: Obj, name: Any, field: Value) -> bool:
+    """Does the field of a pytree instance hold leaves? Modules of nnx keep Python values static."""
+    cls = value.project_class
+    if cls is None or not isinstance(name, str) or name in cls.facts.static_fields:
+        return False
+    if cls.facts.module == "nnx" and isinstance(field, Const | Host | Func | Bound | LibV):
+        return False
+    return cls.facts.data_fields is None or name in cls.facts.data_fields
+
+
 @dataclass(frozen=True, slots=True)
 class Union(Value):
     """One of a few alternatives."""
@@ -707,9 +717,8 @@ def leaves(v: Value, depth: int = 0) -> Iterator[Value]:
         and v.project_class is not None
         and (v.project_class.facts.pytree or v.project_class.facts.namedtuple)
     ):
-        static = v.project_class.facts.static_fields
         for k, i in list(v.slots.items()):
-            if k not in static:
+            if is_data(v, k, i):
                 yield from leaves(i, depth + 1)
     else:
         yield v
