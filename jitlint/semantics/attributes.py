@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from jitlint.knowledge import AttributeModel, MethodModel
-from jitlint.semantics import calls, lifetime, operators, shapes
+from jitlint.semantics import calls, lifetime, linen, operators, shapes
 from jitlint.semantics.values import (
     NONE,
     UNKNOWN,
@@ -81,11 +81,8 @@ def _get(interp: Interpreter, base: Value, name: str, node: cst.CSTNode) -> Valu
                 return Host("dtype")
             if name in ("real", "imag", "numerator", "denominator"):
                 return base
-            return (
-                Bound(LibV(f"scalar.{name}"), base)
-                if not isinstance(base, Host) or base.type in operators.NUMBERS
-                else UNKNOWN
-            )
+            kind = _NUMBERS.get(base.type) if isinstance(base, Host) else type(base.value)
+            return Bound(LibV(f"scalar.{name}"), base) if kind is not None and hasattr(kind, name) else UNKNOWN
         case Func():
             if name in base.attrs:
                 return base.attrs[name]
@@ -114,6 +111,9 @@ def _get(interp: Interpreter, base: Value, name: str, node: cst.CSTNode) -> Valu
             if isinstance(f, Jitted | Func):
                 return _get(interp, f, name, node)
     return UNKNOWN
+
+
+_NUMBERS = {"bool": bool, "int": int, "float": float, "complex": complex, "number": float}
 
 
 def _library_attribute(interp: Interpreter, library: str, name: str, node: cst.CSTNode) -> Value:
@@ -278,6 +278,8 @@ def object_attribute(interp: Interpreter, base: Obj, name: str, node: cst.CSTNod
         if cls.facts.dataclass and name in cls.facts.fields:
             return found  # the default of a field is stored in the instance, where functions are not bound
         return lookup_method(base, cls, found)
+    if cls.facts.module == "linen":
+        return linen.attribute(base, name) or UNKNOWN
     if cls.facts.namedtuple:
         if name in ("_replace", "_asdict"):
             return Bound(LibV(f"namedtuple.{name}"), base)

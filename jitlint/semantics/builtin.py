@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from jitlint.semantics import attributes, calls, classes, leaks, lifetime, operators, shapes, timing, transforms
+from jitlint.semantics import attributes, calls, classes, leaks, lifetime, linen, operators, shapes, timing, transforms
 from jitlint.semantics.calls import Args
 from jitlint.semantics.events import BadSite, BlindTest, GradientCut
 from jitlint.semantics.values import (
@@ -1052,6 +1052,7 @@ METHODS: dict[str, MethodHandler] = {
     "tree": _tree_method,
     "namedtuple": _namedtuple_method,
     "wrapped": _wrapped_method,
+    "linen": linen.method,
 }
 
 __all__ = ["HANDLERS", "METHODS", "TRANSFORMS", "BadSite", "Wrapped", "fold_call"]

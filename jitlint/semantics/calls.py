@@ -152,7 +152,7 @@ class SuperV(Value):
 
 def call_value(interp: Interpreter, func: Value, args: Args, node: cst.CSTNode) -> Value:
     """Call anything. Unknown callees give Unknown."""
-    from jitlint.semantics import library, transforms
+    from jitlint.semantics import library, linen, transforms
 
     match func:
         case Func():
@@ -182,11 +182,9 @@ def call_value(interp: Interpreter, func: Value, args: Args, node: cst.CSTNode) 
         case Obj():
             cls = func.project_class
             method = cls.lookup("__call__") if cls is not None else None
-            if method is not None:
-                return call_value(interp, Bound(method, func), args, node)
-            if cls is not None and cls.facts.module == "linen":
-                return UNKNOWN
-            return UNKNOWN
+            if cls is not None and cls.facts.module == "linen" and isinstance(method, Func):
+                return linen.run(interp, func, method, args, node)
+            return UNKNOWN if method is None else call_value(interp, Bound(method, func), args, node)
         case Union():
             results: list[Value] = []
             callables = [m for m in func.members if m != NONE]
@@ -260,6 +258,10 @@ def signature(interp: Interpreter, func: Value, depth: int = 0) -> tuple[Param, 
             for p in out:
                 p.default = func.defaults.get(p.name)
             return tuple(out)
+        case Bound(func=LibV(name=name)) if name.startswith("linen."):
+            from jitlint.semantics import linen
+
+            return linen.signature(name.removeprefix("linen."))
         case Bound(func=inner):
             params = signature(interp, inner, depth + 1)
             return params[1:] if params and params[0].kind in ("pos", "posonly") else params
@@ -671,7 +673,7 @@ def run_body(interp: Interpreter, func: Func, env: Env, node: cst.CSTNode | None
     elif frame.straight is not None:
         result = frame.straight
     else:
-        result = NONE if falls else UNKNOWN
+        result = NONE if falls and not _is_stub(func) else UNKNOWN
     if not env.captured:
         interp.trail.forget(frame.mark, env)
     if scope.generator:
@@ -681,6 +683,20 @@ def run_body(interp: Interpreter, func: Func, env: Env, node: cst.CSTNode | None
     if isinstance(func.lazy, cst.FunctionDef) and func.lazy.asynchronous is not None:
         return Host("coroutine")
     return result
+
+
+def _is_stub(func: Func) -> bool:
+    """Is it a method without a body, which stands for those of the classes below?"""
+    if func.owner is None or not isinstance(func.lazy, cst.FunctionDef):
+        return False
+    body = func.lazy.body.body
+    lines = [s for line in body for s in (line.body if isinstance(line, cst.SimpleStatementLine) else (line,))]
+    return all(
+        isinstance(s, cst.Pass)
+        or isinstance(s, cst.Expr)
+        and isinstance(s.value, cst.Ellipsis | cst.SimpleString | cst.ConcatenatedString)
+        for s in lines
+    )
 
 
 @dataclass(frozen=True, slots=True)
