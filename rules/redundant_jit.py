@@ -34,8 +34,6 @@ A bare `@jax.jit` is taken off, which is safe.
 
 from collections.abc import Iterator
 
-import libcst as cst
-
 from jitlint.api import Context, Report, Rule, Severity, Site
 
 
@@ -45,9 +43,9 @@ def check(event: Site, ctx: Context) -> Iterator[Report]:
     if event.entry.traced or not calls or not all(c.jitted for c in calls):
         return
     target = event.entry.target
-    named = target is not None and event.entry.form == "decorator" and isinstance(target.lazy, cst.FunctionDef)
+    node = target.lazy.name if target is not None and event.entry.form == "decorator" else event.node
     yield Report(
-        target.lazy.name if named else event.node,
+        node,
         f"`{event.entry.name}` is called from inside traced functions only: its jit compiles nothing of its own",
         "leave the jit out",
         trace=(ctx.step("called here, while tracing", calls[0].node, calls[0].unit),),

@@ -45,13 +45,13 @@ def check(event: EntryCall, ctx: Context) -> Iterator[Report]:
             continue
         name = f"`{where[0]}{where[1]}` of `{event.entry.name}`"
         weak = cause.kind == "weak"
-        what = (
-            "is weakly typed in one call and not in the next" if weak else f"is {' in one call, '.join(cause.values)} in another"
-        )
+        kinds = " in one call, ".join(cause.values)
+        what = "is weakly typed in one call and not in the next" if weak else f"is {kinds} in another"
+        typed = "give the first value its dtype, as in `jnp.asarray(x, dtype=jnp.float32)`"
         yield Report(
             event.node,
             f"{name} {what}: {cause.count.text} compilations",
-            "give the first value its dtype, as in `jnp.asarray(x, dtype=jnp.float32)`" if weak else "pass one kind of number",
+            typed if weak else "convert it to one dtype before the call",
             trace=ctx.cause_steps(event, cause),
             properties={"variants": cause.count.text},
         )

@@ -42,10 +42,10 @@ def check(event: EntryCall, ctx: Context) -> Iterator[Report]:
             continue
         shapes = ", ".join(v for v in cause.values[:3] if "?" not in v and "some" not in v)
         seen = f" ({shapes}{', …' if len(cause.values) > 3 else ''})" if shapes else ""
+        name = f"`{cause.part.param}{cause.part.path}` of `{event.entry.name}`"
         yield Report(
             event.node,
-            f"the shape of `{cause.part.param}{cause.part.path}` of `{event.entry.name}` changes{ctx.over(cause)}{seen}:"
-            f" {cause.count.text} compilations",
+            f"the shape of {name} changes{ctx.over(cause)}{seen}: {cause.count.text} compilations",
             "pad it to one shape (or to a few), and pass the length or a mask",
             trace=ctx.cause_steps(event, cause),
             properties={"variants": cause.count.text},

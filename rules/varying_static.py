@@ -62,4 +62,6 @@ def check(event: EntryCall, ctx: Context) -> Iterator[Report]:
         )
 
 
-RULE = Rule(code="JIT204", name="varying-static", severity=Severity.WARNING, since="0.1.0", on=(EntryCall,), check=check)
+RULE = Rule(
+    code="JIT204", name="varying-static", severity=Severity.WARNING, since="0.1.0", on=(EntryCall,), check=check
+)

@@ -102,7 +102,9 @@ def static_atom(value: Value, made: Moment, node: cst.CSTNode | None = None, dep
             fields = [static_atom(v, made, None, depth + 1) for k, v in value.slots.items() if isinstance(k, str)]
             return _together(value.cls.name, fields)
         case Bound(func=inner, self=me):
-            return _together("method", [static_atom(inner, made, node, depth + 1), static_atom(me, made, None, depth + 1)])
+            return _together(
+                "method", [static_atom(inner, made, node, depth + 1), static_atom(me, made, None, depth + 1)]
+            )
         case Func() | Partial() | Wrapped() | Obj() | Jitted() | ClassV() | LibV():
             found = identity(value, made)
             if found is None:

@@ -15,7 +15,7 @@ from jitlint.fix.literals import frozen_dataclass, list_as_tuple, renumbered, re
 from jitlint.fix.names import Names
 from jitlint.fix.updates import at_update, kept_result, kept_update
 from jitlint.project.model import JaxTarget, Module
-from jitlint.semantics import settings, variants, variation
+from jitlint.semantics import hoist, settings, variants, variation
 from jitlint.semantics.entry import Call, Entry, Root
 from jitlint.semantics.events import (
     BadArgument,
@@ -229,7 +229,10 @@ class Context:
 
     def hoist_fix(self, event: Site, remade: Remade) -> Fix | None:
         """The fix that makes the jitted function before the loop, where nothing in it depends on the loop."""
-        return None
+        if remade.loop is None:
+            return None
+        edits = hoist.hoisted(event.unit, remade.loop, event.node)
+        return None if edits is None else Fix("make it before the loop", edits, Applicability.SAFE)
 
     def loop_steps(self, remade: Remade) -> tuple[Step, ...]:
         """The loops that make it again, as steps of a path."""

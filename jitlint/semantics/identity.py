@@ -13,7 +13,7 @@ from jitlint.semantics.values import Bound, ClassV, Func, Jitted, LibV, Obj, Par
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Which function object it is: equal keys are one object, but for the loops in ``moment`` that stand for any turn."""
+    """Which function object it is: equal keys are one object, but for the loops of ``moment`` that stand for any."""
 
     key: Hashable
     moment: Moment
@@ -37,7 +37,9 @@ def identity(func: Value, made: Moment, kept: bool = False, depth: int = 0) -> I
         case Wrapped(kind="checkpoint", func=inner):
             return identity(inner, made, kept, depth + 1)
         case Wrapped():
-            return Identity(("wrapped", func.kind, id(func.node), func.moment.key), func.moment, f"`{func.kind}` result")
+            return Identity(
+                ("wrapped", func.kind, id(func.node), func.moment.key), func.moment, f"`{func.kind}` result"
+            )
         case Bound(func=inner, self=me):
             if isinstance(inner, Func) and inner.flavour == "static":
                 return identity(inner, made, kept, depth + 1)

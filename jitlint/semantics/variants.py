@@ -20,7 +20,7 @@ KINDS = {"passed": "spelling", "meta": "fresh"}
 
 @dataclass(slots=True)
 class Cause:
-    """A part of the key that changes: the values seen, at which calls, and over which loop (None: from call to call)."""
+    """A part of the key that changes: the values seen, at which calls, and over which loop (None: between calls)."""
 
     part: Part
     count: Count
@@ -90,11 +90,11 @@ def _of_run(entry: Entry, seen: list[_Seen]) -> Estimate:
         grown = {p: over for p in parts if (over := _grows(p, group)) is not None}
         for s in group:
             loops = {
-                id(x.node): x
-                for p in parts
-                for x in (*_changing(s, p, group), *((grown[p],) if p in grown else ()))
+                id(x.node): x for p in parts for x in (*_changing(s, p, group), *((grown[p],) if p in grown else ()))
             }
-            vector = tuple(common[p] if _atom(s, p).value is None else _atom(s, p).value for p in parts if p not in grown)
+            vector = tuple(
+                common[p] if _atom(s, p).value is None else _atom(s, p).value for p in parts if p not in grown
+            )
             if loops:
                 open_[vector] = tuple(loops.values())
             else:
@@ -215,5 +215,3 @@ def _over_calls(p: Part, seen: list[_Seen]) -> Cause | None:
     setting = all(_atom(s, p).setting for s in known)
     exact = all(s.call.moment.certain for s in known)
     return Cause(p, Count(len(values), exact), texts, (*other, *(s.call for s in known)), None, setting, nodes)
-
-
