@@ -77,6 +77,8 @@ def _cache_key(entry: Entry, alive: set[int]) -> Any:
 
 def _change(interp: Interpreter, entry: Entry, read: Read, calls: list[Call]) -> tuple[Write, str, bool] | None:
     """The write that makes a read stale, what kind of read it is, and whether that is certain."""
+    if _is_thread_local(read.box):
+        return None
     for box, key in _slots(entry, read):
         writes = [
             w
@@ -93,7 +95,7 @@ def _change(interp: Interpreter, entry: Entry, read: Read, calls: list[Call]) ->
         late = _captured_late(entry, read, writes)
         if late is not None:
             return late, "loop", True
-        if key is DictV.REST or _is_thread_local(box):
+        if key is DictV.REST:
             continue
         for write in writes:
             # what a list or dict holds changes all the time in registries and caches: only order proves it stale

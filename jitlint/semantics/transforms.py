@@ -624,6 +624,8 @@ def call_jitted(interp: Interpreter, jitted: Jitted, args: Args, node: cst.CSTNo
         if parameter is not None and entry.target is not None:
             said = demands.expected(interp, entry.target, parameter)
         out = abstract(interp, value if said is None else said, root, where, maybe=said is not None)
+        if entry.kind == "pmap":
+            out = _mapped(out, lambda v: _each_device(v, entry))
         copies.append(out)
         return out
 
@@ -678,11 +680,20 @@ def call_jitted(interp: Interpreter, jitted: Jitted, args: Args, node: cst.CSTNo
             entry.results[call.signature] = result
         _check_result(interp, entry, result, node)
     out = concretize(interp, result, args.values(), node, arrays_only=entry.kind == "filter_jit")
+    if entry.kind == "pmap":
+        out = _mapped(out, lambda v: replace(v, shape=None) if isinstance(v, Array) else v)
     if not interp.traces:
         timing.called(interp, entry, call)
     if donated:
         donation.after_call(interp, entry, call.bound, donated, result, node)
     return out
+
+
+def _each_device(v: Value, entry: Entry) -> Value:
+    """What one device gets of an argument of ``pmap``."""
+    if not isinstance(v, Array) or v.shape is None:
+        return v
+    return replace(v, shape=None if "in_axes" in entry.options else v.shape[1:])
 
 
 def _unspelt(params: tuple[Param, ...], args: Args) -> list[Param]:
@@ -1374,10 +1385,14 @@ def control_flow(
                 node,
             )
         case "cond":
-            _check_cond(interp, get, node)
-            operands = _operands(get, args, 3)
-            values = [traced(v) for v in operands]
-            results = [run(f, *values) for f in (get("true_fun"), get("false_fun"))]
+            if _gives_operands_apart(args):
+                operands = [args.pos[1], args.pos[3]]
+                results = [run(args.pos[2], traced(operands[0])), run(args.pos[4], traced(operands[1]))]
+            else:
+                _check_cond(interp, get, node)
+                operands = _operands(get, args, 3)
+                values = [traced(v) for v in operands]
+                results = [run(f, *values) for f in (get("true_fun"), get("false_fun"))]
             return concretize(
                 interp,
                 join(results[0], results[1]),
@@ -1405,6 +1420,13 @@ def control_flow(
                 calls.call_value(interp, fn, Args([elems, elems]), node)
             return elems
     return UNKNOWN
+
+
+def _gives_operands_apart(args: Args) -> bool:
+    """``cond(pred, true_operand, true_fun, false_operand, false_fun)``, which JAX still takes."""
+    if len(args.pos) != 5:
+        return False
+    return calls.is_callable(args.pos[1]) is not True and all(calls.is_callable(args.pos[i]) is not False for i in (2, 4))
 
 
 def _check_cond(interp: Interpreter, get: Callable[[str], Value | None], node: cst.CSTNode) -> None:
