@@ -33,10 +33,9 @@ from jitlint.api import BadResult, Certainty, Context, Report, Rule, Severity
 
 def check(event: BadResult, ctx: Context) -> Iterator[Report]:
     """Report a result that JAX does not give."""
-    name = event.entry.name if event.entry is not None else "the function"
     yield Report(
         event.node,
-        f"`{name}` returns {event.what.rstrip(',')}, no array: {'may raise' if event.possible else 'raises'} TypeError",
+        f"{event.returned_by} returns {event.what.rstrip(',')}, no array: {'may raise' if event.possible else 'raises'} TypeError",
         "return arrays only, and add the rest outside",
         certainty=Certainty.POSSIBLE if event.possible else None,
     )

@@ -66,7 +66,7 @@ def check(event: BadSite | StaticArgument, ctx: Context) -> Iterator[Report]:
             )
         return
     template = PROBLEMS.get(event.problem)
-    if template is None:
+    if template is None or event.problem == "both" and event.entry.calls and not event.entry.spelt_against():
         return
     option, _, what = event.detail.partition(":")
     close = close_matches(what, event.entry) if event.problem == "unknown-name" else []

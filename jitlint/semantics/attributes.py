@@ -263,7 +263,11 @@ def object_attribute(interp: Interpreter, base: Obj, name: str, node: cst.CSTNod
     found = cls.lookup(name)
     if found is not None:
         if isinstance(found, Func) and found.flavour in ("property", "cached_property"):
+            # what an instance of unknown origin caches may have been made before the trace
+            unsure = base.open and found.flavour == "cached_property"
+            interp.unsure += unsure
             result = calls.call_value(interp, Bound(found, base), calls.Args(), node)
+            interp.unsure -= unsure
             if found.flavour == "cached_property":
                 operators.outer_write(interp, base, name, result, node, "cache", name)
                 interp.trail.write(base, name, result)

@@ -117,6 +117,22 @@ class Entry:
     probed: bool = False
     """True when no call was found and it was analysed with arguments made up from its signature."""
 
+    metadata: dict[str, list[Value]] = field(default_factory=dict)
+    """Arrays met in static fields of arguments, by field: each is compared with those before it."""
+
+    @property
+    def both_given(self) -> bool:
+        """Both static_argnums and static_argnames are given, so that neither is inferred from the other."""
+        return self.static_nums is not None and self.static_names is not None
+
+    def spelt_against(self) -> bool:
+        """Does some call pass a static parameter by keyword that is static by number only, or the reverse?"""
+        positional = [p.name for p in self.params or () if p.kind in ("pos", "posonly")]
+        by_num = {positional[n] for n in self.static_nums or () if -len(positional) <= n < len(positional)}
+        by_name = set(self.static_names or ())
+        wrong = {*((n, "kw") for n in by_num - by_name), *((n, "pos") for n in by_name - by_num)}
+        return any(not wrong.isdisjoint(call.spelling) for call in self.calls)
+
     def root(self, name: str) -> Root:
         """The root of a parameter, made on first use."""
         found = self.roots.get(name)

@@ -131,9 +131,9 @@ class BadArgument(Event):
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class BadResult(Event):
-    """A jitted function returns something that is no array."""
+    """A traced function returns something that is no array."""
 
-    entry: Entry | None
+    returned_by: str
     value: Value
     what: str
     possible: bool = False

@@ -333,7 +333,7 @@ def _check_concrete(interp: Interpreter, model: FunctionModel, given: Given, nod
                 break
             if isinstance(m, Array) and m.is_traced or isinstance(m, Tup | ListV | Tree):
                 raised |= operators.needs_concrete(
-                    interp, value, at or node, _category(model.need.get(name, "shape")), what, error_here, name
+                    interp, value, at or node, _category(model, name), what, error_here, name
                 )
                 break
     star = next((p for p in model.params or () if p.kind == "args" and p.name in model.concrete), None)
@@ -344,7 +344,7 @@ def _check_concrete(interp: Interpreter, model: FunctionModel, given: Given, nod
                     interp,
                     value,
                     at or node,
-                    _category(model.need.get(star.name, "shape")),
+                    _category(model, star.name),
                     what,
                     model.concrete[star.name],
                     star.name,
@@ -352,7 +352,10 @@ def _check_concrete(interp: Interpreter, model: FunctionModel, given: Given, nod
     return raised
 
 
-def _category(need: str) -> str:
+def _category(model: FunctionModel, name: str) -> str:
+    if model.name.startswith("itertools."):
+        return "range"
+    need = model.need.get(name, "shape")
     return need if need in ("shape", "axis", "size", "count", "index", "dtype", "flag") else "shape"
 
 

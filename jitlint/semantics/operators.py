@@ -858,6 +858,9 @@ def _subscript(interp: Interpreter, base: Value, index: Value, node: cst.Subscri
                 return base.rest
             return base.any_value() if key is None else UNKNOWN
         case Const(value=str(text)):
+            parts = [("list-slice", b) for b in index.bounds] if isinstance(index, SliceV) else [("list-index", index)]
+            for need, part in parts:
+                needs_concrete(interp, part, node, need, "an index of a string", "TracerIntegerConversionError")
             if isinstance(index, Const) and isinstance(index.value, int):
                 try:
                     return Const(text[index.value])

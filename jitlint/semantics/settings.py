@@ -61,7 +61,7 @@ def is_setting(root: Root, need: str = "") -> bool:
     param = entry.param(root.name)
     if entry.kind not in ("jit", "pjit") or entry.opaque or param is None or param.kind in ("args", "kwargs"):
         return False
-    if root.name in entry.statics or _donated(entry, root.name):
+    if root.name in entry.statics and not entry.both_given or _donated(entry, root.name):
         return False
     evidence = False
     seen: set[Value] = set()

@@ -466,7 +466,9 @@ def _static_names(entry: Entry, passed: dict[str, str] | None) -> Iterator[str]:
     known = [p.name for p in entry.params or ()]
     spelt = [part.strip() for name in entry.static_names or () for part in name.split(",")]
     by_name = {*spelt, *(m for n in spelt if n not in known for m in get_close_matches(n, known, n=1))}
-    if entry.static_nums is not None and entry.static_names is not None and passed is not None:
+    if any(p.kind == "args" for p in entry.params or ()):
+        by_num |= {_positional_name(entry.params, n) for n in entry.static_nums or () if n >= len(positional)}
+    if entry.both_given and passed is not None:
         yield from (n for n in by_num if passed.get(n, "pos") == "pos")
         yield from (n for n in by_name if passed.get(n, "kw") == "kw")
         return
@@ -516,6 +518,7 @@ def _check_site(interp: Interpreter, entry: Entry, func: Value) -> None:
         for n in given_n or ():
             if not -len(positional) <= n < len(positional) and not varargs:
                 bad("out-of-range", f"{option}:{n}", node=entry.option_nodes.get(option))
+                entry.opaque = True  # it raises here: nothing is to be said of what it would trace
     del names
     donated = {positional[n].name for n in entry.donate_nums if -len(positional) <= n < len(positional)} | set(
         entry.donate_names
@@ -678,7 +681,8 @@ def call_jitted(interp: Interpreter, jitted: Jitted, args: Args, node: cst.CSTNo
             entry.cache[key] = result
         if call.signature is not None:
             entry.results[call.signature] = result
-        _check_result(interp, entry, result, node)
+        if entry.kind != "filter_jit":
+            _check_result(interp, f"`{entry.name}`", result, node)
     out = concretize(interp, result, args.values(), node, arrays_only=entry.kind == "filter_jit")
     if entry.kind == "pmap":
         out = _mapped(out, lambda v: replace(v, shape=None) if isinstance(v, Array) else v)
@@ -859,6 +863,11 @@ def report_invalid(
         )
         return
     for cls, field, array in arrays_in_metadata(value):
+        before = entry.metadata.setdefault(field, [])
+        compared = bool(before) and all(array is not other for other in before)
+        before.append(array)
+        if not compared:
+            continue
         interp.emit(
             StaticArgument(
                 node=at or node,
@@ -872,12 +881,17 @@ def report_invalid(
         )
 
 
-def _check_result(interp: Interpreter, entry: Entry, result: Value, node: cst.CSTNode) -> None:
+def _check_result(interp: Interpreter, function: str, result: Value, node: cst.CSTNode) -> None:
     for bad in invalid_leaves(interp, result):
         if bad.error == "TypeError":
             interp.emit(
                 BadResult(
-                    node=node, unit=interp.unit, entry=entry, value=bad.value, what=bad.what, possible=bad.possible
+                    node=node,
+                    unit=interp.unit,
+                    returned_by=function,
+                    value=bad.value,
+                    what=bad.what,
+                    possible=bad.possible,
                 )
             )
             return
@@ -998,6 +1012,8 @@ def _call_staged(interp: Interpreter, wrapped: Wrapped, args: Args, node: cst.CS
         lambda: calls.call_value(interp, wrapped.func, inner, node),
         _box_ids(inner.values()),
     )
+    if wrapped.kind in ("checkpoint", "eval_shape", "make_jaxpr") and "filter" not in wrapped.options:
+        _check_result(interp, f"`{callable_name(wrapped.func)}` under {wrapped.kind}", result, node)
     return concretize(interp, result, args.values(), node)
 
 
@@ -1299,6 +1315,8 @@ def _call_vmap(interp: Interpreter, wrapped: Wrapped, args: Args, node: cst.CSTN
         lambda: calls.call_value(interp, wrapped.func, inner, node),
         _box_ids(inner.values()),
     )
+    if wrapped.kind == "vmap":
+        _check_result(interp, f"`{callable_name(wrapped.func)}` under vmap", result, node)
 
     def leaf(v: Value) -> Value:
         if isinstance(v, Array | Const | Host) and (isinstance(v, Array) or py_type(v) in operators.NUMBERS):
@@ -1338,7 +1356,9 @@ def control_flow(
             return UNKNOWN
         args = Args(list(values))
         arguments = _box_ids(args.values())
-        return host_call(interp, kind, None, node, True, lambda: calls.call_value(interp, f, args, node), arguments)
+        out = host_call(interp, kind, None, node, True, lambda: calls.call_value(interp, f, args, node), arguments)
+        _check_result(interp, f"what `lax.{kind}` runs", out, node)
+        return out
 
     bodies = [
         v
