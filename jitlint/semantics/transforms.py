@@ -973,6 +973,27 @@ def _each(args: Args, f: Callable[[int | str, Value], Value]) -> Args:
 _SHAPES = (LibV("jax.ShapeDtypeStruct"), LibV("jax.core.ShapedArray"))
 
 
+def _report_leaves(interp: Interpreter, kind: str, value: Value, at: cst.CSTNode) -> None:
+    """Tell the rules what of an argument of a transformed function JAX does not take."""
+    for bad in invalid_leaves(interp, value):
+        if kind == "eval_shape" and isinstance(bad.value, Obj) and bad.value.cls in _SHAPES:
+            continue
+        interp.emit(
+            BadArgument(
+                node=at,
+                unit=interp.unit,
+                entry=None,
+                param="",
+                value=bad.value,
+                what=bad.what,
+                callee=kind,
+                error=bad.error,
+                possible=bad.possible,
+            )
+        )
+        break
+
+
 def _call_staged(interp: Interpreter, wrapped: Wrapped, args: Args, node: cst.CSTNode) -> Value:
     static = _ints(wrapped.options.get("static_argnums")) or ()
     origin = tracing_origin(interp, wrapped.kind, node)
@@ -983,23 +1004,7 @@ def _call_staged(interp: Interpreter, wrapped: Wrapped, args: Args, node: cst.CS
         if wrapped.options.get("filter") == TRUE:
             return _mapped(v, lambda leaf: abstract(interp, leaf, None, origin) if isinstance(leaf, Array) else leaf)
         if wrapped.kind in ("checkpoint", "eval_shape"):
-            for bad in invalid_leaves(interp, v):
-                if wrapped.kind == "eval_shape" and isinstance(bad.value, Obj) and bad.value.cls in _SHAPES:
-                    continue
-                interp.emit(
-                    BadArgument(
-                        node=args.node(i) or node,
-                        unit=interp.unit,
-                        entry=None,
-                        param="",
-                        value=bad.value,
-                        what=bad.what,
-                        callee=wrapped.kind,
-                        error=bad.error,
-                        possible=bad.possible,
-                    )
-                )
-                break
+            _report_leaves(interp, wrapped.kind, v, args.node(i) or node)
         return abstract(interp, v, None, origin, keep_python=False)
 
     inner = _each(args, one)
@@ -1303,7 +1308,10 @@ def _call_vmap(interp: Interpreter, wrapped: Wrapped, args: Args, node: cst.CSTN
     else:
 
         def one(i: int | str, v: Value) -> Value:
-            return _element(interp, v, _axis(in_axes, i) if isinstance(i, int) else Const(0), origin)
+            axis = _axis(in_axes, i) if isinstance(i, int) else Const(0)
+            if wrapped.kind == "vmap" and isinstance(axis, Const) and axis != NONE:
+                _report_leaves(interp, wrapped.kind, v, args.node(i) or node)
+            return _element(interp, v, axis, origin)
 
     inner = _each(args, one)
     result = host_call(
