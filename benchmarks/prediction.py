@@ -2,10 +2,11 @@
 
 usage: python benchmarks/prediction.py [--more DIR] [--write FILE] [-v]
 
-Every program of ``benchmarks/recompiling`` (and of DIR) is run under JAX, with a count of how often the body of each
-jitted function runs while it is traced, and forecast by jitlint, which does not run it. Programs with a line ``N = …`` are also run and forecast with
-twice as many turns. Three figures: the number is exactly right; the class (one, bounded, grows with N) is right; the
-cause is the one that the program names on its first line. ``--write`` puts the table into a Markdown file.
+Every program of ``benchmarks/recompiling``, of the fixtures on recompiling (and of DIR) is run under JAX, with a count of how often the body of each
+jitted function runs while it is traced, and forecast by jitlint, which does not run it. Programs with a line ``N = …``
+are also run and forecast with twice as many turns. Three figures: the number is exactly right; the class (one,
+bounded, grows with N) is right; the cause is the one that the program names on its first line. ``--write`` puts the
+table into a Markdown file.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from jitlint.semantics import estimates
 from jitlint.semantics.forecast import Forecast
 
 HERE = Path(__file__).resolve().parent
+FIXTURES = [HERE.parent / "fixtures" / "rules" / f"JIT{n}" for n in (204, 205, *range(301, 308))]
 RUNNER = """
 import collections, json, runpy, sys
 import jax
@@ -87,9 +89,7 @@ def forecasts(program: Path) -> dict[str, list[Forecast]]:
     """What jitlint foresees, by the name of the function."""
     out: dict[str, list[Forecast]] = {}
     for each in estimates(load_project([program], Config()), Config()):
-        inner = re.split(r"[()]", each.name)
-        name = next(part for part in reversed(inner) if part)
-        out.setdefault(name, []).append(each)
+        out.setdefault(each.function, []).append(each)
     return out
 
 
@@ -148,8 +148,8 @@ def main() -> None:
     options = parser.parse_args()
     found: list[Row] = []
     skipped = []
-    for folder in [HERE / "recompiling", *options.more]:
-        for program in sorted(folder.rglob("*.py")):
+    for folder in [HERE / "recompiling", *FIXTURES, *options.more]:
+        for program in sorted(p for p in folder.glob("*.py") if ".fixed" not in p.name):
             with tempfile.TemporaryDirectory() as temporary:
                 try:
                     found += rows(program, Path(temporary))
@@ -163,7 +163,7 @@ def main() -> None:
         if not r.exact or r.caused is False:
             print(r)
     if options.write:
-        head = "# Forecasts held against JAX\n\nMade by `python benchmarks/prediction.py --write`: see its first lines.\n\n"
+        head = "# Forecasts held against JAX\n\nMade by `python benchmarks/prediction.py`: see its first lines.\n\n"
         options.write.write_text(f"{head}{text}\n")
 
 

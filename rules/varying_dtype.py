@@ -21,7 +21,8 @@ for x in xs:
 
 ## When it is silent
 
-On Python numbers of one kind, whatever their values, and on arrays that keep their dtype.
+On Python numbers of one kind, whatever their values, on arrays that keep their dtype over a loop, and on calls apart
+that give arrays of different dtypes: that can be meant.
 
 ## Fix safety
 
@@ -41,7 +42,7 @@ def check(event: EntryCall, ctx: Context) -> Iterator[Report]:
         where = (cause.part.param, cause.part.path)
         if cause.kind not in ("dtype", "weak") or cause.kind == "weak" and where in dtypes:
             continue
-        if cause.loop is None and cause.kind == "weak":
+        if cause.loop is None and not (cause.kind == "dtype" and ctx.python_numbers(cause)):
             continue
         name = f"`{where[0]}{where[1]}` of `{event.entry.name}`"
         weak = cause.kind == "weak"

@@ -180,7 +180,7 @@ def leaves_of(name: str, value: Value, made: Moment, path: str, depth: int = 0) 
                 yield from leaves_of(name, item, made, f"{path}[{n}]", depth + 1)
         case DictV() if value.rest is None:
             keys = tuple(sorted(map(str, value.entries())))
-            yield structure, Atom(("dict", keys), text=f"a dict of {', '.join(keys)}")
+            yield structure, Atom((value.kind, keys), text=f"a {value.kind} of {', '.join(keys)}")
             for k, item in value.entries().items():
                 yield from leaves_of(name, item, made, f"{path}[{k!r}]", depth + 1)
         case Obj() if value.project_class is not None and (

@@ -35,6 +35,8 @@ class Forecast:
     exact: bool
     count: str
     """``exactly 5``, ``at most 8``, ``one per iteration``, ``no call seen``."""
+    function: str = "?"
+    """The name of the function that is traced in the end, under ``grad``, ``partial`` and their kin."""
     causes: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
     """The kinds of the causes: ``function static fresh shape dtype weak structure spelling``."""
@@ -55,13 +57,14 @@ def of(analysis: Analysis) -> list[Forecast]:
         row = entry.unit.span(entry.node).row
         found = variants.estimate([e for e in interp.entries if e.node is entry.node])
         where = (entry.unit.module.display, row, entry.name)
+        function = entry.target.name if entry.target is not None else entry.name
         if found is None:
-            out.append(Forecast(*where, 0, False, "no call seen"))
+            out.append(Forecast(*where, 0, False, "no call seen", function))
             continue
         causes = _merged(found)
         lines = tuple(_line(c) for c in causes)
         kinds = tuple(dict.fromkeys(c.kind for c in causes))
-        out.append(Forecast(*where, found.count.number, found.count.exact, found.count.text, lines, kinds))
+        out.append(Forecast(*where, found.count.number, found.count.exact, found.count.text, function, lines, kinds))
     return sorted(out, key=lambda f: (f.filename, f.row, f.name))
 
 
