@@ -66,7 +66,8 @@ def run(config: Config) -> float:
     x, y = data.make_spirals(1024, noise=0.2, seed=config.seed)
     x = np.asarray(data.standardise(x))
     key = jax.random.key(config.seed)
-    params = model.init(key, config)
+    key, sub = jax.random.split(key)
+    params = model.init(sub, config)
     rate = pick_rate(params, x[: config.batch], y[: config.batch], [1e-1, 1e-2, 1e-3])
     losses = []
     for epoch in range(config.steps // 16):
