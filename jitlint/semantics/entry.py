@@ -114,6 +114,8 @@ class Entry:
     """Containers and objects that it returned, by id."""
     returns_unknown: bool = False
     """Part of what it returned is not known."""
+    alternative: bool = False
+    """One of several functions that may be given to that ``jit``."""
     probed: bool = False
     """True when no call was found and it was analysed with arguments made up from its signature."""
 

@@ -1439,11 +1439,19 @@ def _expects_error(call: cst.Call) -> bool:
 _JIT_SETTINGS = frozenset({"jit", "use_jit", "jitted", "is_jitted", "do_jit", "enable_jit", "jit_compile"})
 
 
+_TRACER_TESTS = frozenset({"has_tracer", "has_tracers", "is_tracer", "any_tracer", "any_tracers", "contains_tracer"})
+
+
 def _says_jitted(node: cst.BaseExpression) -> bool | None:
-    """The truth, in traced code, of a setting that says by its name whether the code is jitted (None: it is no such)."""
+    """The truth, in traced code, of a setting that says by its name whether the code is jitted, or of a function that
+    looks for tracers (None: it is no such)."""
     if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not):
         inner = _says_jitted(node.expression)
         return None if inner is None else not inner
+    if isinstance(node, cst.BooleanOperation) and isinstance(node.operator, cst.And):
+        return _says_jitted(node.left) or _says_jitted(node.right) or None
+    if isinstance(node, cst.Call):
+        return _dotted(node.func).rpartition(".")[2].lstrip("_") in _TRACER_TESTS or None
     return _dotted(node).rpartition(".")[2].lstrip("_") in _JIT_SETTINGS or None
 
 

@@ -981,6 +981,9 @@ def _transform(interp: Interpreter, model: FunctionModel, args: Args, node: cst.
         given_functions = [m for m in members(func) if m != NONE]
         functions = [m for m in given_functions if not isinstance(m, Const | Host | Array)]
         results = [_wrap_one(interp, kind, m, options, nodes, node) for m in functions or given_functions]
+        if len(results) > 1:
+            for jitted in (r for r in results if isinstance(r, Jitted)):
+                jitted.entry.alternative = True
         if model.name == "jax.jit":
             names = [p.name for p in model.params or ()]
             for unknown in (k for k in options if k not in names and k not in _OLD_OPTIONS):

@@ -161,10 +161,12 @@ def probe(interp: Interpreter, entry: Entry) -> None:
                 args.kw[p.name] = value
             else:
                 args.pos.append(value)
+        interp.unsure += entry.alternative
         transforms.host_call(
             interp, entry.kind, entry, entry.node, True, lambda: calls.call_value(interp, entry.func, args, entry.node)
         )
     finally:
+        interp.unsure -= entry.alternative
         interp.root = None
         interp.frames.pop()
 
