@@ -125,7 +125,8 @@ def _changing(s: _Seen, p: Part, group: list[_Seen]) -> tuple[Loop, ...]:
     for t in s.call.moment.turns:
         if not any(x.node is t.loop.node for x in atom.loops) or t.turn is not None and atom.value is not None:
             continue
-        same = [u for g in group for u in g.call.moment.turns if u.loop.node is t.loop.node]
+        moments = [g.call.moment if atom.at is None else _atom(g, p).at or g.call.moment for g in group]
+        same = [u for m in moments for u in m.turns if u.loop.node is t.loop.node]
         if again({u.passes: True for u in same}) or len({u.turn for u in same}) > 1:
             out.append(t.loop)
     return tuple(out)
