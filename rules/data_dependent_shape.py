@@ -26,6 +26,11 @@ or give `size=` to `jnp.nonzero`, `jnp.unique` and the like.
 ## When it is silent
 
 On three-argument `where`, with `size=` (or `length=`, `total_repeat_length=`) given, on a mask known while tracing.
+
+## Fix safety
+
+The fix writes a masked update or sum as `jnp.where`, which computes every element: it is unsafe where one of those left
+out would have failed.
 """
 
 from collections.abc import Iterator
@@ -39,9 +44,15 @@ def check(event: DynamicShape, ctx: Context) -> Iterator[Report]:
         return
     message = f"the size of the result of {event.what} depends on the traced values in `{ctx.code(event)}`: {event.verb} {event.error}"
     give = f"give `{event.unless[0]}=`" if event.unless else "use `jnp.where(mask, x, fill)`"
-    yield Report(event.node, message, give)
+    yield Report(event.node, message, give, fix=ctx.mask_fix(event))
 
 
 RULE = Rule(
-    code="JIT107", name="data-dependent-shape", severity=Severity.ERROR, since="0.1.0", on=(DynamicShape,), check=check
+    code="JIT107",
+    name="data-dependent-shape",
+    severity=Severity.ERROR,
+    since="0.1.0",
+    on=(DynamicShape,),
+    check=check,
+    fix="unsafe",
 )

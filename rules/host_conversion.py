@@ -29,7 +29,8 @@ On shapes and static values; outside traced functions; on the numpy functions th
 
 ## Fix safety
 
-Where the value is a Python setting the fix makes it static, which is safe.
+Where the value is a Python setting the fix makes it static, which is safe. `jnp.` for `np.` and `x.astype(int)` for
+`int(x)` are unsafe: they give a jax array, in 32 bits unless jax is told otherwise.
 """
 
 from collections.abc import Iterator
@@ -55,7 +56,8 @@ def check(event: NeedsConcrete, ctx: Context) -> Iterator[Report]:
         return
     how = "cannot format" if event.need == "format" else "needs the value of"
     message = f"{event.what} {how} `{ctx.code(event)}`, which is traced: {event.verb} {event.error}"
-    yield Report(event.node, message, setting_help(event, ctx) or ADVICE[event.need], fix=ctx.static_fix(event))
+    fix = ctx.static_fix(event) or ctx.conversion_fix(event)
+    yield Report(event.node, message, setting_help(event, ctx) or ADVICE[event.need], fix=fix)
 
 
 RULE = Rule(

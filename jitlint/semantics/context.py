@@ -15,17 +15,19 @@ from jitlint.fix.literals import frozen_dataclass, list_as_tuple, renumbered, re
 from jitlint.fix.names import Names
 from jitlint.fix.updates import at_update, kept_result, kept_update
 from jitlint.project.model import JaxTarget, Module
-from jitlint.semantics import hoist, settings, variants, variation
+from jitlint.semantics import choices, hoist, settings, variants, variation
 from jitlint.semantics.entry import Call, Entry, Root
 from jitlint.semantics.events import (
     BadArgument,
     BadSite,
     ControlFlow,
+    DynamicShape,
     Effect,
     EntryCall,
     Event,
     ItemAssignment,
     LostUpdate,
+    NeedsConcrete,
     OuterWrite,
     Site,
     StaticArgument,
@@ -300,9 +302,33 @@ class Context:
 
     def elementwise_fix(self, event: TruthTest) -> Fix | None:
         """``jnp.where`` and the like for a truth test, where its arms allow it."""
-        if event.construct in ("not", "and", "or", "chain") and isinstance(event.node, cst.BaseExpression):
+        found = choices.array_test(event.unit, event.node, event.construct, self.names(event))
+        return self.replacement(event, found, "choose for each element")
+
+    def conversion_fix(self, event: NeedsConcrete) -> Fix | None:
+        """``jnp.`` for ``np.``, ``x.astype(int)`` for ``int(x)``."""
+        if event.need not in ("numpy", "convert"):
             return None
-        return None
+
+        def in_jax(name: str) -> bool:
+            model = self.interp.knowledge.function(name)
+            return model is not None and model.documented
+
+        found = choices.array_conversion(event.unit, event.node, self.names(event), in_jax)
+        return self.replacement(event, found, "keep it an array")
+
+    def mask_fix(self, event: DynamicShape) -> Fix | None:
+        """``jnp.where`` for a mask that selects."""
+        found = choices.masked(event.unit, event.node, self.names(event))
+        return self.replacement(event, found, "choose for each element")
+
+    def replacement(self, event: Event, found: choices.Replacement | None, message: str) -> Fix | None:
+        """An unsafe fix that replaces a stretch of text."""
+        if found is None:
+            return None
+        span, new = found
+        edit = Edit(event.unit.module.display, span, new.text)
+        return Fix(message, (edit,), Applicability.UNSAFE, new.imports)
 
     def at_fix(self, event: ItemAssignment) -> Fix | None:
         """``x = x.at[i].set(v)`` for an item assignment."""

@@ -1,4 +1,4 @@
-"""Modules of flax.linen: ``model.apply(variables, x)`` runs a method of the module on a copy that holds the variables."""
+"""Modules of flax.linen: ``model.apply(variables, x)`` runs a method on a copy of the module that holds variables."""
 
 from __future__ import annotations
 

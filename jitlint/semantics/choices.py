@@ -1,0 +1,101 @@
+"""Where a fix writes Python on a traced value as array operations: the code to replace, and what takes its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from jitlint.findings import Span
+from jitlint.fix.code import Rewrite
+from jitlint.fix.conversions import as_type, jax_of_numpy
+from jitlint.fix.elementwise import elementwise, numpy_of_builtin, where_of_if, where_of_ternary
+from jitlint.fix.masks import where_of_selection, where_of_update
+from jitlint.fix.names import Names
+
+if TYPE_CHECKING:
+    from jitlint.semantics.source import Unit
+
+Replacement = tuple[Span, Rewrite]
+_BOOLEAN = (cst.BooleanOperation, cst.UnaryOperation)
+
+
+def array_test(unit: Unit, node: cst.CSTNode, construct: str, names: Names) -> Replacement | None:
+    """A truth test of arrays, with the choice that it decides, as ``jnp.where``, ``jnp.logical_not`` and the like."""
+    above = ancestors(unit, node)
+    if construct in ("min", "max"):
+        return _replaced(unit, node, numpy_of_builtin(node, names) if isinstance(node, cst.Call) else None)
+    if construct not in ("if", "ternary", "not", "and", "or", "chain") or not isinstance(node, cst.BaseExpression):
+        return None
+    whole = node
+    while above and isinstance(above[-1], _BOOLEAN) and _tests(above[-1]):
+        whole = above.pop()
+    match above[-1] if above else None:
+        case cst.IfExp(test=test) as choice if test is whole:
+            return _replaced(unit, choice, where_of_ternary(choice, names))
+        case cst.If(test=test) as branch if test is whole:
+            return _branch(unit, branch, above[:-1], names)
+        case cst.While() | cst.Assert() | cst.CompIf():
+            return None
+    return _replaced(unit, whole, elementwise(whole, names))
+
+
+def array_conversion(unit: Unit, node: cst.CSTNode, names: Names, in_jax: Callable[[str], bool]) -> Replacement | None:
+    """``np.sin(x)`` as ``jnp.sin(x)``, ``int(x)`` as ``x.astype(int)``; ``in_jax`` tells which names jax.numpy has."""
+    above = ancestors(unit, node)
+    call = above[-2] if len(above) > 1 and isinstance(above[-1], cst.Arg) else node
+    if not isinstance(call, cst.Call):
+        return None
+    return _replaced(unit, call, jax_of_numpy(call, names, in_jax) or as_type(call, names))
+
+
+def masked(unit: Unit, node: cst.CSTNode, names: Names) -> Replacement | None:
+    """``v.at[m].set(c)`` as ``jnp.where(m, c, v)``, ``v[m].sum()`` as ``jnp.where(m, v, 0).sum()``."""
+    above = ancestors(unit, node)
+    if not isinstance(node, cst.Subscript) or len(above) < 2 or not isinstance(above[-1], cst.Attribute):
+        return None
+    call = above[-2]
+    if not isinstance(call, cst.Call) or call.func is not above[-1]:
+        return None
+    return _replaced(unit, call, where_of_update(call, names) or where_of_selection(call, names))
+
+
+def ancestors(unit: Unit, node: cst.CSTNode) -> list[cst.CSTNode]:
+    """The nodes that hold ``node``, the outermost one first; empty when it is not in the unit."""
+
+    def below(root: cst.CSTNode) -> list[cst.CSTNode] | None:
+        for child in root.children:
+            if child is node:
+                return [root]
+            found = below(child)
+            if found is not None:
+                return [root, *found]
+        return None
+
+    return [] if unit.node is None else below(unit.node) or []
+
+
+def _tests(node: cst.CSTNode) -> bool:
+    return isinstance(node, cst.BooleanOperation) or isinstance(node, cst.UnaryOperation) and isinstance(
+        node.operator, cst.Not
+    )
+
+
+def _branch(unit: Unit, branch: cst.If, above: list[cst.CSTNode], names: Names) -> Replacement | None:
+    block = above[-1] if above else None
+    if not isinstance(block, cst.IndentedBlock):
+        return None  # an elif, or the top level of a module, where nothing is traced
+    at = next(i for i, statement in enumerate(block.body) if statement is branch)
+    following = block.body[at + 1] if branch.orelse is None and at + 1 < len(block.body) else None
+    first = unit.span(branch)
+    rewrite = where_of_if(branch, names, following=following, indent=" " * (first.column - 1))
+    if rewrite is None:
+        return None
+    last = branch if following is None or not rewrite.text.startswith("return") else following
+    end = unit.span(last)
+    return Span(first.row, first.column, end.end_row, end.end_column), rewrite
+
+
+def _replaced(unit: Unit, node: cst.CSTNode, rewrite: Rewrite | None) -> Replacement | None:
+    return None if rewrite is None else (unit.span(node), rewrite)
