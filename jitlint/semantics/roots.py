@@ -45,7 +45,8 @@ def run_uncalled(interp: Interpreter) -> None:
         ]
         if not todo:
             break
-        for f in todo:
+        # Helpers last: most are called by the others, with arguments of which more is known.
+        for f in sorted(todo, key=lambda f: f.name.startswith("_") and not f.name.endswith("__")):
             done.add(id(f.lazy))
             if not interp.called.get(id(f.lazy)):
                 run_root(interp, f)
