@@ -57,10 +57,12 @@ def check(event: BadSite | BadArgument, ctx: Context) -> Iterator[Report]:
     """Report what cannot be jitted, and a method called with a `self` that is no pytree."""
     if isinstance(event, BadArgument):
         if event.receiver:
+            verb = "may raise" if event.possible else "raises"
             yield Report(
                 event.node,
-                f"`{event.callee}` traces `{event.param}`, {event.what.rstrip(',')}: raises TypeError",
+                f"`{event.callee}` traces `{event.param}`, {event.what.rstrip(',')}: {verb} TypeError",
                 f"make it static: `static_argnames=({event.param!r},)`, or register the class as a pytree",
+                certainty=Certainty.POSSIBLE if event.possible else None,
                 fix=ctx.static_self_fix(event),
             )
         return

@@ -274,6 +274,8 @@ def object_attribute(interp: Interpreter, base: Obj, name: str, node: cst.CSTNod
             return result
         if isinstance(found, Jitted) and found.attrs.get("flavour") in (Const("property"), Const("cached_property")):
             return calls.call_value(interp, Bound(found, base), calls.Args(), node)
+        if base.open and name in cls.facts.fields and not isinstance(found, Func | Jitted):
+            return UNKNOWN  # the default says little of an instance that came from elsewhere
         if isinstance(found, calls.FieldV):
             return calls.field_default(interp, cls, name)
         if interp.traces and not isinstance(found, Func | Jitted):

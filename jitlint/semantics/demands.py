@@ -18,7 +18,6 @@ from jitlint.semantics.events import BadArgument
 from jitlint.semantics.values import (
     NONE,
     Array,
-    ClassV,
     Const,
     Func,
     Host,
@@ -143,29 +142,11 @@ def _invalid(interp: Interpreter, entry: Entry, root: Root, param: Param) -> Ite
         return
     said = annotated(interp, entry.target, param)
     for m in members(said) if said is not None else ():
-        for bad in validity.invalid_leaves(interp, m):
-            if not (isinstance(m, Obj) and _has_pytree_kin(interp, m)):
-                yield bad
+        yield from validity.invalid_leaves(interp, m)
     if said is None and "call" in root.demands and not _FUNCTION_WORDS.isdisjoint(root.name.split("_")):
         yield validity.Invalid(Host("function"), "a function")
     if said is None and ("str" in root.demands or py_type(param.default or NONE) == "str"):
         yield validity.Invalid(Host("str"), "a string")
-
-
-def is_no_pytree(interp: Interpreter, value: Obj) -> bool:
-    """Is an instance, of the class or of one that derives from it, certainly no pytree?"""
-    return next(validity.invalid_leaves(interp, value), None) is not None and not _has_pytree_kin(interp, value)
-
-
-def _has_pytree_kin(interp: Interpreter, value: Obj) -> bool:
-    """Is some class that derives from the annotated one a pytree, or not understood?"""
-    return any(
-        isinstance(value.cls, ClassV)
-        and c is not value.cls
-        and any(b is value.cls for b in c.mro())
-        and (c.facts.pytree or c.facts.namedtuple or c.facts.opaque or c.facts.metaclass)
-        for c in interp.classes
-    )
 
 
 def _node_of(entry: Entry, name: str) -> cst.Param | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from jitlint.semantics import calls, demands, operators, transforms
+from jitlint.semantics import calls, demands, operators, transforms, validity
 from jitlint.semantics.calls import Args
 from jitlint.semantics.entry import Entry, Param
 from jitlint.semantics.events import BadSite
@@ -185,7 +185,7 @@ def _probe_argument(interp: Interpreter, entry: Entry, p: Param, origin: Origin,
         me = self_value(interp, target.owner)
         if filters:
             return transforms.filtered(interp, entry, p.name, me, entry.node, origin)
-        if isinstance(me, Obj) and target is entry.func and demands.is_no_pytree(interp, me):
+        if target is entry.func and next(validity.invalid_leaves(interp, me), None) is not None:
             detail = f"{p.name}:{target.owner.name}"
             interp.emit(
                 BadSite(node=entry.node, unit=entry.unit, entry=entry, problem="self", detail=detail, raises=False)

@@ -325,6 +325,7 @@ def make_jitted(
 ) -> Value:
     """``jax.jit(func, **options)`` and its kin."""
     if isinstance(func, Unknown | Tree) or func == Host("function"):
+        demands.note(func, "call")
         return UNKNOWN
     form = "call"
     if _decorating and (node is _decorating[-1] or isinstance(_decorating[-1], cst.Call) and node is _decorating[-1]):
@@ -342,7 +343,8 @@ def make_jitted(
     entry.time = interp.tick()
     _read_options(interp, entry)
     if isinstance(func, Array | Const | Host | Tup | ListV | DictV | SetV):
-        what = "an array" if isinstance(func, Array) else "the result of a call" if isinstance(node, cst.Call) else "a value"
+        kinds = {Array: "an array", ListV: "a list", Tup: "a tuple", DictV: "a dict", SetV: "a set"}
+        what = kinds.get(type(func), "a value")
         interp.emit(BadSite(node=node, unit=interp.unit, entry=entry, problem="not-callable", detail=what))
         return UNKNOWN
     jitted = Jitted(entry)
@@ -796,7 +798,8 @@ def _check_static(interp: Interpreter, entry: Entry, name: str, value: Value, at
     leaf = traced_leaf(value)
     if leaf is not None and isinstance(leaf, Array) and not isinstance(value, Union):
         demands.note(value, "static")
-        report("traced", "a traced value", leaf.maybe)
+        if not leaf.maybe or leaf.python is not None:
+            report("traced", "a traced value", leaf.maybe)
         return True
     if isinstance(leaf, Tree) and leaf.roots and not isinstance(value, Union):
         demands.note(value, "static")
@@ -1551,10 +1554,12 @@ def tree_map(
         try:
             if isinstance(v, Union):
                 return union(at(m, key) for m in v.members)
-            if isinstance(v, Tup) and v.items is not None:
-                return v.items[key]
-            if isinstance(v, ListV):
-                return v.content.items[key] if v.content.items is not None else v.content.any_item()
+            content = v.content if isinstance(v, ListV) else v
+            if isinstance(content, Tup) and content.items is not None:
+                item: Value = content.items[key]
+                return item
+            if isinstance(content, Tup):
+                return content.any_item()
             if isinstance(v, DictV | Obj):
                 found: Value = v.slots.get(key, UNKNOWN)
                 return found

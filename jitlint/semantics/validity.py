@@ -25,6 +25,7 @@ from jitlint.semantics.values import (
     Obj,
     Partial,
     SetV,
+    Tree,
     Tup,
     Union,
     Value,
@@ -94,7 +95,9 @@ def invalid_leaves(interp: Interpreter, value: Value, depth: int = 0) -> Iterato
         case _:
             what = _no_array(interp, value)
             if what is not None:
-                yield Invalid(value, what)
+                # An annotation says little: a callable may be a pytree, an instance one of a derived class.
+                said = isinstance(value, Host) and value.type == "function" or isinstance(value, Obj) and value.open
+                yield Invalid(value, what, possible=said)
             elif isinstance(value, Const) and type(value.value) is int and value.value not in INT32:
                 yield Invalid(value, f"the int {value.value}, which has no 32 bits,", "OverflowError", possible=True)
 
@@ -124,8 +127,11 @@ def _in_fields(interp: Interpreter, value: Obj, depth: int) -> Iterator[Invalid]
     for name, field in data_fields(value):
         if cls.facts.fields and name not in cls.facts.fields:
             continue
+        if value.open and field == Host("function"):
+            continue
         for i in invalid_leaves(interp, field, depth + 1):
-            yield Invalid(i.value, f"{i.what} (the field `{name}` of `{cls.name}`)", i.error, i.possible)
+            what = f"{i.what} (the field `{name}` of `{cls.name}`)"
+            yield Invalid(i.value, what, i.error, i.possible or value.open)
 
 
 def _no_array(interp: Interpreter, value: Value) -> str | None:
@@ -145,7 +151,7 @@ def _no_array(interp: Interpreter, value: Value) -> str | None:
             return f"a {value.kind}"
         case Tup(kind=kind):
             return "a range" if kind.startswith("range") else "an iterator" if kind == "iterator" else None
-        case Wrapped(kind="tree_partial"):
+        case Wrapped(kind="tree_partial") | Bound(self=Tree()):
             return None
         case Func() | Bound() | Partial() | Wrapped() | Jitted():
             return "a function"
@@ -189,9 +195,19 @@ def _instance(interp: Interpreter, value: Obj) -> str | None:
         return f"a member of the enum `{cls.name}`"
     if cls.facts.module in ("linen", "haiku"):
         return f"the module `{cls.name}`, which is no pytree,"
-    if cls.facts.module is not None or not is_plain(cls):
+    if cls.facts.module is not None or not is_plain(cls) or value.open and has_pytree_kin(interp, cls):
         return None
     return f"an instance of `{cls.name}`, which is no pytree,"
+
+
+def has_pytree_kin(interp: Interpreter, cls: ClassV) -> bool:
+    """Is some class that derives from it a pytree, or not understood?"""
+    return any(
+        c is not cls
+        and any(b is cls for b in c.mro())
+        and (c.facts.pytree or c.facts.namedtuple or c.facts.opaque or c.facts.metaclass)
+        for c in interp.classes
+    )
 
 
 def is_plain(cls: ClassV) -> bool:
