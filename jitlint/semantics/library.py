@@ -1011,7 +1011,7 @@ def _transform(interp: Interpreter, model: FunctionModel, args: Args, node: cst.
         return Tup((out, Wrapped("tree_partial", UNKNOWN, {}, node))) if kind != "jvp" else Tup((out, out))
     if kind in ("eval_shape", "linear_transpose"):
         func = args.pos[0] if args.pos else UNKNOWN
-        filters = {"filter": TRUE} if model.transform == "filter_eval_shape" else {}
+        filters: dict[str, Value] = {"filter": TRUE} if model.transform == "filter_eval_shape" else {}
         wrapped = Wrapped("eval_shape", func, filters, node)
         transforms.call_wrapped(interp, wrapped, Args(args.pos[1:], dict(args.kw)), node)
         return UNKNOWN
