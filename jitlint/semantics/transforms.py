@@ -1563,8 +1563,6 @@ def tree_map(
             if isinstance(v, DictV | Obj):
                 found: Value = v.slots.get(key, UNKNOWN)
                 return found
-            if isinstance(v, Tup):
-                return v.any_item()
         except (IndexError, TypeError):
             return UNKNOWN
         return v if isinstance(v, Tree) else UNKNOWN
