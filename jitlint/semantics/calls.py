@@ -67,7 +67,7 @@ class Args:
         """The expression given at a position or for a keyword."""
         if isinstance(where, str):
             return self.kw_nodes.get(where)
-        return self.pos_nodes[where] if where < len(self.pos_nodes) else None
+        return self.pos_nodes[where] if 0 <= where < len(self.pos_nodes) else None
 
     def values(self) -> list[Value]:
         """Every value passed."""
