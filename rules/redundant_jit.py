@@ -24,8 +24,8 @@ def scale(x, factor):
 
 ## When it is silent
 
-On functions that are called from the host too, or by nobody. Off unless selected: the inner jit can be meant, to trace
-a function once that is called at many places.
+On functions that are called from the host too, or by nobody, and on public functions of packages, which others may
+call. Off unless selected: the inner jit can be meant, to trace a function once that is called at many places.
 
 ## Fix safety
 
@@ -40,9 +40,10 @@ from jitlint.api import Context, Report, Rule, Severity, Site
 def check(event: Site, ctx: Context) -> Iterator[Report]:
     """Report a jit that only other traces reach."""
     calls = ctx.calls_of(event)
-    if event.entry.traced or not calls or not all(c.jitted for c in calls):
-        return
     target = event.entry.target
+    public = target is not None and target.frame is None and not target.name.startswith("_")
+    if event.entry.traced or not calls or not all(c.jitted for c in calls) or public and "." in event.unit.module.name:
+        return
     node = target.lazy.name if target is not None and event.entry.form == "decorator" else event.node
     yield Report(
         node,

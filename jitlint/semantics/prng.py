@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 _LOOPS = {"scan", "while_loop", "fori_loop", "map", "associative_scan"}
 """Traces whose function runs many times with the same captured values."""
 
+_SELECTIONS = frozenset({"jax.random.choice", "jax.random.permutation", "jax.random.shuffle"})
+"""Drawn twice with one key, they pick the same places of two arrays: inputs and labels stay together."""
+
 Place = tuple[cst.CSTNode, "Unit"]
 
 
@@ -38,6 +41,7 @@ class Used(Value):
     turns: tuple[Any, ...] = field(compare=False)
     """The turns of the running loops."""
     root: Any = field(compare=False)
+    what: str = field(compare=False)
 
 
 def token(interp: Interpreter) -> str:
@@ -64,7 +68,8 @@ def consume(interp: Interpreter, key: Value, at: cst.CSTNode | None, node: cst.C
     chain = (*_calls(interp), (node, interp.unit))
     before = interp.used_keys.slots.get(identity)
     if isinstance(before, Used) and before.root is interp.root and not _assigned_since(interp, identity, before.time):
-        if not is_test(interp.moment()):  # where the same numbers are often wanted
+        paired = what in _SELECTIONS and before.what == what
+        if not paired and not is_test(interp.moment()):  # tests often want the same numbers
             _emit_again(interp, identity, chain, before, what)
         return
     captured = _captured_by(interp, identity)
@@ -72,7 +77,7 @@ def consume(interp: Interpreter, key: Value, at: cst.CSTNode | None, node: cst.C
         how, entry = captured
         unit = interp.unit
         interp.emit(KeyReuse(node=node, unit=unit, first=node, first_unit=unit, what=what, how=how, entry=entry))
-    interp.trail.write(interp.used_keys, identity, Used(chain, time, _turns(interp), interp.root))
+    interp.trail.write(interp.used_keys, identity, Used(chain, time, _turns(interp), interp.root, what))
 
 
 def _identity(interp: Interpreter, key: Value, at: cst.CSTNode | None) -> Any:
