@@ -4,9 +4,9 @@ usage: python benchmarks/prediction.py [--more DIR] [--write FILE] [-v]
 
 Every program of ``benchmarks/recompiling``, of the fixtures on recompiling (and of DIR) is run under JAX, with a count
 of how often the body of each jitted function runs while it is traced, and forecast by jitlint, which does not run it.
-Programs with a line ``N = …`` are also run and forecast with twice as many turns. Three figures: the number is exactly right; the class (one,
-bounded, grows with N) is right; the cause is the one that the program names on its first line. ``--write`` puts the
-table into a Markdown file.
+Programs with a line ``N = …`` are also run and forecast with twice as many turns. Three figures: the number is exactly
+right; the class (one, bounded, grows with N) is right; the cause is the one that the program names on its first line.
+``--write`` puts the table into a Markdown file.
 """
 
 from __future__ import annotations

@@ -152,7 +152,10 @@ class Context:
                 variants.estimate([e for e in self.interp.entries if e.node is node]),
             )
         estimate = found[0]
-        return [] if estimate is None else [c for c in estimate.causes if c.calls[0].node is event.node]
+        if estimate is None:
+            return []
+        here = [c for c in estimate.causes if c.calls[0].node is event.node]
+        return [c for c in here if not any(call.traced for call in c.calls)]
 
     def over(self, cause: Cause) -> str:
         """`` over the loop at line 12``, for messages."""

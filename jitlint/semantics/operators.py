@@ -791,6 +791,8 @@ def _compare(
         return Const((left is right) == (kind is cst.Equal))
     if isinstance(left, LibV) and isinstance(right, LibV) and equality and left == right:
         return Const(kind is cst.Equal)
+    if isinstance(left, Unknown) or isinstance(right, Unknown):
+        return UNKNOWN  # an array perhaps, of any shape
     return Host("bool", _loops(left, right), _via(left, right))
 
 
