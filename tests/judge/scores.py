@@ -136,14 +136,18 @@ def score_cases(check: Check, folder: Path = FIXTURES / "cases") -> Score:
 
     ``recall`` (grouped by kind): fault lines with a finding of a code for that kind, on the line or where the truth
     says it is as well reported. ``clean_flagged``: faultless cases with any finding. ``trap_lines``: lines that the
-    truth of a faulty case calls clean, with a finding. ``extras``: other findings in faulty cases.
+    truth of a faulty case calls clean, with a finding. ``extras``: other findings in faulty cases, of the codes that
+    some kind stands for (the truth says nothing of faults of other kinds).
     """
     codes = codes_by_kind(folder / "kinds.toml")
+    table = tomllib.loads((folder / "kinds.toml").read_text("utf-8"))
+    judged = {code for each in table["kinds"].values() for code in each}
     score = Score()
     for truth_file in sorted(folder.glob("*/truth.json")):
         truth = json.loads(truth_file.read_text(encoding="utf-8"))
         files = [truth_file.parent / name for name in truth["files"]]
-        _score_case(score, truth, codes, check(files))
+        found = [f for f in check(files) if f.code in judged or not truth["lines"]]
+        _score_case(score, truth, codes, found)
     return score
 
 
