@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 import libcst as cst
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from jitlint.semantics.source import Unit
 
 Replacement = tuple[Span, Rewrite]
-_BOOLEAN = (cst.BooleanOperation, cst.UnaryOperation)
 
 
 def array_test(unit: Unit, node: cst.CSTNode, construct: str, names: Names) -> Replacement | None:
@@ -29,8 +28,9 @@ def array_test(unit: Unit, node: cst.CSTNode, construct: str, names: Names) -> R
     if construct not in ("if", "ternary", "not", "and", "or", "chain") or not isinstance(node, cst.BaseExpression):
         return None
     whole = node
-    while above and isinstance(above[-1], _BOOLEAN) and _tests(above[-1]):
-        whole = above.pop()
+    while above and _tests(parent := above[-1]):
+        whole = parent
+        above.pop()
     match above[-1] if above else None:
         case cst.IfExp(test=test) as choice if test is whole:
             return _replaced(unit, choice, where_of_ternary(choice, names))
@@ -76,10 +76,10 @@ def ancestors(unit: Unit, node: cst.CSTNode) -> list[cst.CSTNode]:
     return [] if unit.node is None else below(unit.node) or []
 
 
-def _tests(node: cst.CSTNode) -> bool:
-    return isinstance(node, cst.BooleanOperation) or isinstance(node, cst.UnaryOperation) and isinstance(
-        node.operator, cst.Not
-    )
+def _tests(node: cst.CSTNode) -> TypeGuard[cst.BooleanOperation | cst.UnaryOperation]:
+    if isinstance(node, cst.UnaryOperation):
+        return isinstance(node.operator, cst.Not)
+    return isinstance(node, cst.BooleanOperation)
 
 
 def _branch(unit: Unit, branch: cst.If, above: list[cst.CSTNode], names: Names) -> Replacement | None:

@@ -48,10 +48,18 @@ def _between(interp: Interpreter, entry: Entry, name: str) -> Iterator[tuple[Wri
             first.setdefault(id(box), call)
             last[id(box)] = max(last.get(id(box), 0), call.time)
     for key, box in boxes.items():
-        writes = [w for slot in list(box.slots) for w in interp.writes.get((key, slot), ())]
+        writes = [w for slot in _matters(entry, box) for w in interp.writes.get((key, slot), ())]
         late = [w for w in writes if not w.traced and first[key].time < w.time < last[key]]
         if late:
             yield min(late, key=lambda write: write.time), first[key]
+
+
+def _matters(entry: Entry, box: Box) -> list[Any]:
+    """The slots whose change goes unseen: of an object, those that traced code read, where any read is known."""
+    read = {slot for (key, slot, _) in entry.reads if key == id(box)}
+    if not isinstance(box, Obj) or not read or box.project_class is None or box.project_class.lookup("__hash__"):
+        return list(box.slots)
+    return [slot for slot in box.slots if slot in read]
 
 
 def _boxes(value: Value | None, depth: int = 0) -> Iterator[Box]:
