@@ -54,6 +54,11 @@ PROGRAMS = {
         "one per iteration",
         ("static",),
     ),
+    "a counting while loop": (
+        STATIC + "i = 0\nwhile i < 40:\n    step(1.0, n=i)\n    i += 2\n",
+        "exactly 20",
+        ("static",),
+    ),
     "spelling": (STEP + "step(1.0)\nstep(x=1.0)\n", "exactly 2", ("spelling",)),
     "new function each turn": (
         "for _ in range(20):\n    jax.jit(lambda x: x * 2)(1.0)\n",

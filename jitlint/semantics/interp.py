@@ -15,7 +15,7 @@ import libcst as cst
 
 from jitlint.knowledge import Knowledge
 from jitlint.project.model import Module, Project
-from jitlint.semantics import attributes, calls, lifetime, operators
+from jitlint.semantics import attributes, calls, lifetime, operators, trips
 from jitlint.semantics.entry import Entry
 from jitlint.semantics.events import (
     BadArgument,
@@ -759,6 +759,7 @@ class Interpreter:
     def _while(self, node: cst.While) -> bool:
         loop = Loop(node, self.unit, self.frame)
         loop.traced = self.tracing
+        loop.trip = trips.while_trip(node, self._peek)
         first = self.test(node.test, "while", node)
         if first is False:
             return self._else(node.orelse)

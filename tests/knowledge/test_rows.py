@@ -34,6 +34,9 @@ def rows(*libraries: str) -> Iterator[FunctionModel]:
                 yield model
 
 
+MODE_DECIDES = {"jax.numpy.choose": "a", "jax.numpy.ravel_multi_index": "multi_index"}
+"""What is out of range is found by looking at the values, unless ``mode`` says what to do: a need of its own kind."""
+
 LIBRARIES = ("jax.numpy", "jax.lax", "jax.random", "jax.nn", "jax.scipy")
 PARTS = ("jax.ops.", "jax.image.")
 """Of jax itself, the parts that compute."""
@@ -51,6 +54,17 @@ def test_the_row_needs_what_jax_needs(name: str) -> None:
     sample = probing.sample(model.name)
     assert sample is not None
     seen = observing.needs(sample)
+    if name in MODE_DECIDES:
+        parameter = MODE_DECIDES[name]
+        array = jax.numpy.ones(3, "int32")
+        call = probing.found(name)
+        rest = ([array] * 3,) if parameter == "a" else ((4, 4),)
+        with pytest.raises(jax.errors.ConcretizationTypeError):
+            jax.make_jaxpr(lambda a: call(a if parameter == "a" else (a, a), *rest))(array)
+        jax.make_jaxpr(lambda a: call(a if parameter == "a" else (a, a), *rest, mode="clip"))(array)
+        assert model.concrete[parameter] == "ConcretizationTypeError"
+        assert model.lifted[parameter] == ("mode",)
+        return
     if model.dynamic is not None and seen.dynamic is None:
         seen.concrete.pop(next(iter(sample.base)), None)
         trial_of_dynamic(model)
@@ -105,7 +119,7 @@ def matches(term: Term, result: Any, args: dict[str, Any]) -> bool:
     match term.op:
         case "unknown":
             return True
-        case "array":
+        case "array" | "kept":
             return array and not is_key
         case "key":
             return array and (is_key or legacy)
