@@ -170,4 +170,6 @@ def setting_help(event: Event, ctx: Context) -> str | None:
 
 def close_matches(name: str, entry: Entry) -> list[str]:
     """Parameters of a jitted function whose names are close to a misspelt one."""
-    return get_close_matches(name, [p.name for p in entry.params or () if p.name not in (entry.static_names or ())], n=2, cutoff=0.6)
+    return get_close_matches(
+        name, [p.name for p in entry.params or () if p.name not in (entry.static_names or ())], n=2, cutoff=0.6
+    )

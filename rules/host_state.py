@@ -51,8 +51,7 @@ def check(event: Effect, ctx: Context) -> Iterator[Report]:
         does, advice = found
         yield Report(
             event.node,
-            f"`{ctx.code(event)}` {does} while {ctx.traced_function(event)} is traced: "
-            f"{often}, and all get the same",
+            f"`{ctx.code(event)}` {does} while {ctx.traced_function(event)} is traced: {often}, and all get the same",
             advice,
         )
 

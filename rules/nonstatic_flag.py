@@ -47,7 +47,7 @@ def check(event: TruthTest, ctx: Context) -> Iterator[Report]:
         return
     names = ", ".join(f"`{r.name}`" for r in roots)
     where = roots[-1].entry.name
-    message = f"`{ctx.code(event)}` is decided by {names}, which `{where}` traces: {'may raise' if event.possible else 'raises'} {event.error}"
+    message = f"`{ctx.code(event)}` is decided by {names}, which `{where}` traces: {event.verb} {event.error}"
     yield Report(
         event.node,
         message,

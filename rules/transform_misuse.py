@@ -29,10 +29,22 @@ from collections.abc import Iterator
 from jitlint.api import Context, Misuse, Report, Rule, Severity
 
 MESSAGES = {
-    "grad-of-int": ("`{what}` differentiates by an argument of type {detail}", "pass a float, or name another argument in `argnums`"),
-    "grad-of-vector": ("`{what}` needs a scalar result, but this one has shape {detail}", "take a sum or a mean, or use `jax.jacrev`"),
-    "predicate": ("the predicate of `{what}` must be a scalar, but it is {detail}", "use `jnp.where`, or `.any()` or `.all()`"),
-    "no-function": ("`{detail}` of `{what}` must be a function, but a value is given", "pass functions: `lambda: value`"),
+    "grad-of-int": (
+        "`{what}` differentiates by an argument of type {detail}",
+        "pass a float, or name another argument in `argnums`",
+    ),
+    "grad-of-vector": (
+        "`{what}` needs a scalar result, but this one has shape {detail}",
+        "take a sum or a mean, or use `jax.jacrev`",
+    ),
+    "predicate": (
+        "the predicate of `{what}` must be a scalar, but it is {detail}",
+        "use `jnp.where`, or `.any()` or `.all()`",
+    ),
+    "no-function": (
+        "`{detail}` of `{what}` must be a function, but a value is given",
+        "pass functions: `lambda: value`",
+    ),
 }
 
 
@@ -42,6 +54,4 @@ def check(event: Misuse, ctx: Context) -> Iterator[Report]:
     yield Report(event.node, f"{message.format(what=event.what, detail=event.detail)}: raises TypeError", advice)
 
 
-RULE = Rule(
-    code="JIT115", name="transform-misuse", severity=Severity.ERROR, since="0.1.0", on=(Misuse,), check=check
-)
+RULE = Rule(code="JIT115", name="transform-misuse", severity=Severity.ERROR, since="0.1.0", on=(Misuse,), check=check)

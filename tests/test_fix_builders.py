@@ -418,7 +418,7 @@ def test_lines_inside_brackets_keep_their_indentation() -> None:
     found: list[cst.Assign] = []
 
     class Find(cst.CSTVisitor):
-        def visit_Assign(self, node: cst.Assign) -> None:  # noqa: N802
+        def visit_Assign(self, node: cst.Assign) -> None:
             found.append(node)
 
     module.visit(Find())

@@ -1,6 +1,5 @@
 # causes: average=structure
 import jax
-import jax.numpy as jnp
 
 N = 10
 

@@ -240,9 +240,9 @@ def lookup_method(obj: Obj, cls: ClassV, value: Value) -> Value:
         return Bound(value, cls)
     if isinstance(value, Func | Jitted | Wrapped):
         return Bound(value, obj)
-    if isinstance(value, Obj) and value.project_class is not None:
-        if value.project_class.opaque() or value.project_class.lookup("__get__") is not None:
-            return UNKNOWN  # a descriptor
+    kind = value.project_class if isinstance(value, Obj) else None
+    if kind is not None and (kind.opaque() or kind.lookup("__get__") is not None):
+        return UNKNOWN  # a descriptor
     return value
 
 

@@ -203,7 +203,7 @@ def _isinstance(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
                     how="isinstance",
                     against=_class_names(kinds),
                     possible=m.maybe or isinstance(value, Union),
-                )
+                ),
             )
     return Host("bool") if answer is None else Const(answer)
 
@@ -211,10 +211,7 @@ def _isinstance(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
 def _scalar_classes(kinds: Value) -> bool:
     content = kinds.content if isinstance(kinds, ListV) else kinds
     options = content.items if isinstance(content, Tup) and content.items is not None else (content,)
-    return any(
-        isinstance(k, LibV) and k.name in operators.SCALARS
-        for k in options
-    )
+    return any(isinstance(k, LibV) and k.name in operators.SCALARS for k in options)
 
 
 def _class_names(kinds: Value) -> str:
@@ -653,8 +650,7 @@ def _disable_jit(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
 
 
 def _tree_leaves(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
-    found = [x for x in leaves(args.pos[0])] if args.pos else []
-    found = [x for x in found if x != NONE]
+    found = [x for x in leaves(args.pos[0]) if x != NONE] if args.pos else []
     if args.pos and _known_structure(args.pos[0]):
         return ListV(Tup(tuple(found)), node)
     return ListV(Tup(None, join_all(found) if found else UNKNOWN), node)

@@ -148,9 +148,7 @@ class Context:
         node = event.entry.node
         found = self._estimates.get(id(node))
         if found is None:
-            found = self._estimates[id(node)] = (
-                variants.estimate([e for e in self.interp.entries if e.node is node]),
-            )
+            found = self._estimates[id(node)] = (variants.estimate([e for e in self.interp.entries if e.node is node]),)
         estimate = found[0]
         if estimate is None:
             return []
@@ -191,7 +189,15 @@ class Context:
         if cause.part.kind == "spelling":
             return True
         param = cause.calls[0].bound.get(cause.part.param)
-        default = next((p.default for e in self.entries for p in e.params or () if e.calls and cause.calls[0] in e.calls and p.name == cause.part.param), None)
+        default = next(
+            (
+                p.default
+                for e in self.entries
+                for p in e.params or ()
+                if e.calls and cause.calls[0] in e.calls and p.name == cause.part.param
+            ),
+            None,
+        )
         return isinstance(param, Const) and param == default
 
     def recursion(self, event: EntryCall) -> str | None:

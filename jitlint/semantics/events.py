@@ -162,7 +162,8 @@ class EntryCall(Event):
 @dataclass(eq=False, slots=True, kw_only=True)
 class StaticArgument(Event):
     """A value reaches a static parameter. ``problem``: ``unhashable``, ``traced``; ``metadata`` for an array in the static
-    field ``param`` of the pytree class ``what``; ``missing`` when a call leaves out a static parameter; ``index-off`` for an array where the number beside is meant
+    field ``param`` of the pytree class ``what``; ``missing`` when a call leaves out a static parameter;
+    ``index-off`` for an array where the number beside is meant
     (``what``: the number, the one meant, its parameter)."""
 
     entry: Entry

@@ -402,10 +402,7 @@ class Interpreter:
 
     def block(self, node: cst.BaseSuite | cst.Module) -> bool:
         """Run the statements of a body; True when control falls out of its end."""
-        for s in node.body:
-            if not self.statement(s):
-                return False
-        return True
+        return all(self.statement(s) for s in node.body)
 
     def statement(self, node: cst.CSTNode) -> bool:
         """Run one statement; True when control goes on behind it."""
@@ -428,10 +425,7 @@ class Interpreter:
         return falls
 
     def _simple_line(self, node: cst.SimpleStatementLine | cst.SimpleStatementSuite) -> bool:
-        for s in node.body:
-            if not self.statement(s):
-                return False
-        return True
+        return all(self.statement(s) for s in node.body)
 
     def _expr(self, node: cst.Expr) -> bool:
         value = self.eval(node.value)
@@ -752,7 +746,10 @@ class Interpreter:
                     iterations = None if iterations is None or outer.trip is None else iterations * outer.trip
             self.emit(
                 Unrolled(
-                    node=node, unit=self.unit, iterations=iterations, operations=max(1, loop.operations // max(1, turns))
+                    node=node,
+                    unit=self.unit,
+                    iterations=iterations,
+                    operations=max(1, loop.operations // max(1, turns)),
                 )
             )
 

@@ -125,9 +125,13 @@ def _array_method(interp: Interpreter, me: Array, method: str, args: Args, node:
         model = interp.knowledge.attribute("array", method)
     if not isinstance(model, MethodModel):
         return UNKNOWN
-    if me.level is Level.NUMPY and method in _IN_PLACE and isinstance(node, cst.Call):
-        if isinstance(node.func, cst.Attribute):
-            operators.write_place(interp, node.func.value, node)
+    if (
+        me.level is Level.NUMPY
+        and method in _IN_PLACE
+        and isinstance(node, cst.Call)
+        and isinstance(node.func, cst.Attribute)
+    ):
+        operators.write_place(interp, node.func.value, node)
     if model.conversion or method == "block_until_ready":
         timing.waited(interp)
     error = "ConcretizationTypeError" if model.conversion else "UnexpectedTracerError"
@@ -261,9 +265,12 @@ def apply(interp: Interpreter, model: FunctionModel, args: Args, node: cst.CSTNo
             return UNKNOWN
     elif model.effect == "print":
         donation.check(interp, values, node)
-    elif model.on_traced is not None and model.on_traced.op == "raises":
-        if leaks.check(interp, values, node, model.on_traced.arg):
-            return UNKNOWN
+    elif (
+        model.on_traced is not None
+        and model.on_traced.op == "raises"
+        and leaks.check(interp, values, node, model.on_traced.arg)
+    ):
+        return UNKNOWN
     raised = _check_concrete(interp, model, given, node, what)
     if jax:
         for v, n in given.values():
@@ -380,14 +387,7 @@ def _check_dynamic(
                 leaf = operators.result_array(interp, [m], jax=True, node=node, what=what)
                 if not leaf.is_traced:
                     leaf = None
-            if (
-                leaf is None
-                or isinstance(leaf, Array)
-                and dynamic.of
-                and leaf.shape == ()
-                and leaf.python is None
-                and False
-            ):
+            if leaf is None:
                 continue
             possible = isinstance(value, Union) or leaf.maybe
             interp.emit(
@@ -569,7 +569,9 @@ def _kept(model: FunctionModel, given: Given, name: str) -> Array | None:
     value = _argument(given, name)
     if not isinstance(value, Array) or value.level is not Level.HOST or "copy" in given:
         return None
-    return value if "dtype" not in given or value.dtype is not None and _dtype(model, given, None) == value.dtype else None
+    return (
+        value if "dtype" not in given or value.dtype is not None and _dtype(model, given, None) == value.dtype else None
+    )
 
 
 def _effect_via(model: FunctionModel) -> str | None:
@@ -641,12 +643,11 @@ def as_array(v: Value | None) -> Array | None:
 def _arrays(model: FunctionModel, given: Given, me: Value | None) -> list[Array | None]:
     """The array arguments of an element-wise function."""
     skip = {"dtype", "out", "where", "axis", "size", "fill_value", "precision", "preferred_element_type"}
-    out = [
+    return [
         as_array(v)
         for k, (v, _) in given.items()
         if k not in skip and not (model.name.endswith(".where") and k == "condition")
     ]
-    return out
 
 
 def _shape(model: FunctionModel, given: Given, me: Value | None) -> Shape | None:
@@ -740,7 +741,7 @@ def _shape(model: FunctionModel, given: Given, me: Value | None) -> Shape | None
         case "args":
             parts_v = [v for k, (v, _) in given.items() if k.startswith("*")]
             if len(parts_v) == 1:
-                return shapes.as_shape(parts_v[0]) if not isinstance(parts_v[0], Const) else tuple([_dim(parts_v[0])])
+                return shapes.as_shape(parts_v[0]) if not isinstance(parts_v[0], Const) else (_dim(parts_v[0]),)
             return tuple(_dim(v) for v in parts_v) if parts_v and "*rest" not in given else None
     return None
 
@@ -891,8 +892,10 @@ def _time(interp: Interpreter, model: FunctionModel, values: list[Value], node: 
     """Tell the stopwatch of clocks and of what waits for results: host functions that get a jax array do."""
     if model.effect == "clock":
         timing.clock_read(interp, node)
-    elif model.name in _WAIT or not is_jax(model.name) and any(
-        isinstance(x, Array) and x.level is Level.HOST for v in values for x in leaves(v)
+    elif (
+        model.name in _WAIT
+        or not is_jax(model.name)
+        and any(isinstance(x, Array) and x.level is Level.HOST for v in values for x in leaves(v))
     ):
         timing.waited(interp)
 

@@ -23,11 +23,11 @@ from jitlint.semantics.state import Box, Read
 from jitlint.semantics.values import (
     FALSE,
     GONE,
-    ZERO_D,
     NO_LOOPS,
     NONE,
     TRUE,
     UNKNOWN,
+    ZERO_D,
     Array,
     Bound,
     ClassV,
@@ -459,7 +459,9 @@ def _array_binary(interp: Interpreter, op: type[cst.CSTNode], left: Value, right
 
 def _may_be_number(v: Value) -> bool:
     """Could it be a Python number if the parameter that it comes from were static?"""
-    return isinstance(v, Tree) and bool(v.roots) or isinstance(v, Array) and v.python is not None or py_type(v) in NUMBERS
+    return (
+        isinstance(v, Tree) and bool(v.roots) or isinstance(v, Array) and v.python is not None or py_type(v) in NUMBERS
+    )
 
 
 def text_of(*values: Value) -> Host:
@@ -608,9 +610,9 @@ def _identical(interp: Interpreter, left: Value, right: Value, node: cst.CSTNode
                         how="is",
                         against=repr(const.value),
                         possible=leaf.maybe or isinstance(left, Union),
-                    )
+                    ),
                 )
-            answers.add(False if isinstance(const, Const) else (None if a == b else None))
+            answers.add(False if isinstance(const, Const) else None)
         elif b == NONE or a == NONE:
             other = a if b == NONE else b
             answers.add(False if not isinstance(other, LibV) else None)
@@ -760,12 +762,16 @@ def _compare(
                         how="==",
                         against=against,
                         possible=traced.maybe or possible,
-                    )
+                    ),
                 )
             if isinstance(traced, Tree):
                 return Host("bool")
             return Const(kind is cst.NotEqual)
-        if isinstance(other, Func | ClassV | Jitted | Partial | ModuleV | LibV | Obj) and equality and number(other) is None:
+        if (
+            isinstance(other, Func | ClassV | Jitted | Partial | ModuleV | LibV | Obj)
+            and equality
+            and number(other) is None
+        ):
             return Host("bool")
         if isinstance(traced, Tree) and isinstance(other, Tup | ListV | DictV | SetV) and equality:
             return Host("bool")  # a container, since an array cannot be compared with one
@@ -874,9 +880,10 @@ def _subscript(interp: Interpreter, base: Value, index: Value, node: cst.Subscri
         case Obj():
             cls = base.project_class
             if cls is not None:
-                if cls.facts.namedtuple and isinstance(index, Const) and isinstance(index.value, int):
-                    if -len(cls.facts.fields) <= index.value < len(cls.facts.fields):
-                        return base.slots.get(cls.facts.fields[index.value], UNKNOWN)
+                position = shapes.as_int(index)
+                fields = cls.facts.fields
+                if cls.facts.namedtuple and position is not None and -len(fields) <= position < len(fields):
+                    return base.slots.get(fields[position], UNKNOWN)
                 method = cls.lookup("__getitem__")
                 if method is not None:
                     return calls.call_value(interp, Bound(method, base), calls.Args([index]), node)

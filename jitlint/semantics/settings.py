@@ -25,7 +25,6 @@ from jitlint.semantics.values import (
     Obj,
     Tree,
     Tup,
-    Unknown,
     Value,
     leaves,
     members,
@@ -96,16 +95,14 @@ def _setting_value(v: Value, need: str) -> bool | None:
         if kind == "int":
             if any(loop.turn is None or (loop.trip or 99) > MOST_VARIANTS for loop in v.loops):
                 return False
-            if v.loops and need in _NOT_FOR_STATIC:
-                return False
-            return True
+            return not (v.loops and need in _NOT_FOR_STATIC)
         return False if kind in ("float", "complex", "number") else None
     if isinstance(v, Array):
         return None if v.is_traced and v.python is not None else False
     if isinstance(v, Obj):
         cls = v.project_class
         return True if cls is not None and cls.facts.enum else None
-    return None if isinstance(v, Unknown | Tree) else None
+    return None
 
 
 def _declared(param: Param) -> bool:

@@ -492,10 +492,18 @@ def _check_site(interp: Interpreter, entry: Entry, func: Value) -> None:
         if in_body or func.flavour in ("property", "cached_property"):
             bad("descriptor", _DESCRIPTORS[func.flavour])
             return
-    if isinstance(func, Func) and isinstance(func.lazy, cst.FunctionDef) and scope_of(func.lazy, func.unit.statement.text).generator:
+    if (
+        isinstance(func, Func)
+        and isinstance(func.lazy, cst.FunctionDef)
+        and scope_of(func.lazy, func.unit.statement.text).generator
+    ):
         bad("generator", func.name)
         return
-    for option, problem in (("static_argnums", "not-int"), ("donate_argnums", "not-int"), ("static_argnames", "not-str")):
+    for option, problem in (
+        ("static_argnums", "not-int"),
+        ("donate_argnums", "not-int"),
+        ("static_argnames", "not-str"),
+    ):
         wrong = next((i for i in _items(entry.options.get(option)) if not _is_option(i, problem)), None)
         if wrong is not None:
             bad(problem, f"{option}:{wrong.value!r}", node=entry.option_nodes.get(option))
@@ -537,9 +545,7 @@ def unknown_option(interp: Interpreter, entry: Entry, option: str, known: list[s
     """An option was given to jit that it does not have: a spelling mistake, most likely."""
     close = " ".join(get_close_matches(option, known, n=2, cutoff=0.7))
     node = entry.option_nodes.get(option) or entry.node
-    interp.emit(
-        BadSite(node=node, unit=interp.unit, entry=entry, problem="option", detail=f"{option}:{close}")
-    )
+    interp.emit(BadSite(node=node, unit=interp.unit, entry=entry, problem="option", detail=f"{option}:{close}"))
 
 
 _DESCRIPTORS = {
@@ -744,9 +750,7 @@ def filtered(interp: Interpreter, entry: Entry, name: str, value: Value, at: cst
                 )
             case Obj() if v.project_class is not None and v.project_class.facts.pytree:
                 out = Obj(v.cls, v.site, v.open)
-                out.slots.update(
-                    {k: x if not is_data(v, k, x) else go(x, depth + 1) for k, x in v.slots.items()}
-                )
+                out.slots.update({k: x if not is_data(v, k, x) else go(x, depth + 1) for k, x in v.slots.items()})
                 return out
             case Union(members=ms):
                 return union(go(m, depth + 1) for m in ms)
@@ -907,7 +911,7 @@ def wrap(interp: Interpreter, kind: str, func: Value, options: dict[str, Value],
     """The callable that a transform returns."""
     if isinstance(func, Unknown):
         return UNKNOWN
-    out = Wrapped(
+    return Wrapped(
         kind,
         func,
         options,
@@ -917,7 +921,6 @@ def wrap(interp: Interpreter, kind: str, func: Value, options: dict[str, Value],
         interp.tick(),
         interp.moment(),
     )
-    return out
 
 
 def call_wrapped(interp: Interpreter, wrapped: Wrapped, args: Args, node: cst.CSTNode) -> Value:
@@ -1033,7 +1036,9 @@ def _linear(interp: Interpreter, v: Value, node: cst.CSTNode, depth: int = 0, ar
 
     if depth > 6:
         return v
-    if arrays_only and (isinstance(v, Const | Host) or isinstance(v, Array) and shapes.kind(v.dtype) in ("int", "bool")):
+    if arrays_only and (
+        isinstance(v, Const | Host) or isinstance(v, Array) and shapes.kind(v.dtype) in ("int", "bool")
+    ):
         return v
     match v:
         case Array(level=level) if level is not Level.TRACED:
@@ -1071,12 +1076,7 @@ def _linear(interp: Interpreter, v: Value, node: cst.CSTNode, depth: int = 0, ar
             v.project_class.facts.pytree or v.project_class.facts.namedtuple
         ):
             out = Obj(v.cls, v.site, v.open)
-            out.slots.update(
-                {
-                    k: x if not is_data(v, k, x) else go(x)
-                    for k, x in v.slots.items()
-                }
-            )
+            out.slots.update({k: x if not is_data(v, k, x) else go(x) for k, x in v.slots.items()})
             return out
     return v
 
@@ -1100,7 +1100,9 @@ def _call_grad(interp: Interpreter, wrapped: Wrapped, args: Args, node: cst.CSTN
             return _linear(interp, v, node, arrays_only=filters) if chosen is None or i in chosen else v
 
         primals = _each(args, one)
-        _check_differentiable(interp, kind, wrapped, [v for i, v in enumerate(args.pos) if chosen is None or i in chosen], node)
+        _check_differentiable(
+            interp, kind, wrapped, [v for i, v in enumerate(args.pos) if chosen is None or i in chosen], node
+        )
     arguments = _box_ids(primals.values())
     result = host_call(
         interp, "grad", None, node, False, lambda: calls.call_value(interp, wrapped.func, primals, node), arguments
@@ -1132,7 +1134,9 @@ def _call_grad(interp: Interpreter, wrapped: Wrapped, args: Args, node: cst.CSTN
     return UNKNOWN
 
 
-def _check_differentiable(interp: Interpreter, kind: str, wrapped: Wrapped, inputs: list[Value], node: cst.CSTNode) -> None:
+def _check_differentiable(
+    interp: Interpreter, kind: str, wrapped: Wrapped, inputs: list[Value], node: cst.CSTNode
+) -> None:
     """The inputs of a gradient must be real or complex, unless ``allow_int`` is given."""
     if not {"allow_int", "filter"}.isdisjoint(wrapped.options) or kind not in ("grad", "value_and_grad"):
         return
@@ -1185,12 +1189,7 @@ def _mapped(v: Value, f: Callable[[Value], Value], depth: int = 0) -> Value:
             v.project_class.facts.pytree or v.project_class.facts.namedtuple
         ):
             out = Obj(v.cls, v.site, v.open)
-            out.slots.update(
-                {
-                    k: x if not is_data(v, k, x) else _mapped(x, f, depth + 1)
-                    for k, x in v.slots.items()
-                }
-            )
+            out.slots.update({k: x if not is_data(v, k, x) else _mapped(x, f, depth + 1) for k, x in v.slots.items()})
             return out
         case Const(value=None):
             return v
@@ -1279,9 +1278,7 @@ def _element(interp: Interpreter, v: Value, axis: Value, origin: Origin, depth: 
             obj = Obj(v.cls, v.site, v.open)
             for k, x in v.slots.items():
                 a = axis.slots.get(k, Const(0)) if isinstance(axis, Obj) else axis
-                obj.slots[k] = (
-                    x if not is_data(v, k, x) else _element(interp, x, a, origin, depth + 1)
-                )
+                obj.slots[k] = x if not is_data(v, k, x) else _element(interp, x, a, origin, depth + 1)
             return obj
         case Union(members=ms):
             return union(_element(interp, m, axis, origin, depth + 1) for m in ms)
@@ -1436,9 +1433,7 @@ def control_flow(
             branches = get("branches")
             each = operators.iterate(interp, branches, node) if branches is not None else Tup(None, UNKNOWN)
             results = [run(f, *values) for f in (each.items if each.items is not None else (each.any_item(),))]
-            return concretize(
-                interp, join_all(results), [*operands, *given("index")], node
-            )
+            return concretize(interp, join_all(results), [*operands, *given("index")], node)
         case "map":
             xs = get("xs")
             x = UNKNOWN if xs is None else _element(interp, traced(xs), Const(0), origin)
@@ -1457,13 +1452,17 @@ def _gives_operands_apart(args: Args) -> bool:
     """``cond(pred, true_operand, true_fun, false_operand, false_fun)``, which JAX still takes."""
     if len(args.pos) != 5:
         return False
-    return calls.is_callable(args.pos[1]) is not True and all(calls.is_callable(args.pos[i]) is not False for i in (2, 4))
+    return calls.is_callable(args.pos[1]) is not True and all(
+        calls.is_callable(args.pos[i]) is not False for i in (2, 4)
+    )
 
 
 def _check_cond(interp: Interpreter, get: Callable[[str], Value | None], node: cst.CSTNode) -> None:
     pred = get("pred")
     if isinstance(pred, Array) and pred.shape is not None and pred.shape != ():
-        interp.emit(Misuse(node=node, unit=interp.unit, what="lax.cond", problem="predicate", detail=f"of shape {pred.shape}"))
+        interp.emit(
+            Misuse(node=node, unit=interp.unit, what="lax.cond", problem="predicate", detail=f"of shape {pred.shape}")
+        )
     for name in ("true_fun", "false_fun"):
         branch = get(name)
         if isinstance(branch, Array | Const | Tup | ListV | DictV) and branch != NONE:
@@ -1530,11 +1529,10 @@ def callback(interp: Interpreter, func: Value | None, args: list[Value], node: c
 
 def may_register(cls: ClassV) -> bool:
     """Can the class make itself a pytree when it is made or instantiated (a metaclass, ``__new__``, …)?"""
-    for c in cls.mro():
-        if isinstance(c, ClassV):
-            if "__new__" in c.slots or "__init_subclass__" in c.slots or c.facts.metaclass:
-                return True
-    return False
+    return any(
+        isinstance(c, ClassV) and ("__new__" in c.slots or "__init_subclass__" in c.slots or c.facts.metaclass)
+        for c in cls.mro()
+    )
 
 
 def tree_map(
@@ -1603,9 +1601,7 @@ def tree_map(
             ):
                 obj = Obj(v.cls, node, v.open)
                 for k, x in v.slots.items():
-                    obj.slots[k] = (
-                        x if not is_data(v, k, x) else go(x, [at(o, k) for o in others], depth + 1)
-                    )
+                    obj.slots[k] = x if not is_data(v, k, x) else go(x, [at(o, k) for o in others], depth + 1)
                 return obj
             case Const(value=None):
                 return v
