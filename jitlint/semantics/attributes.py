@@ -323,6 +323,8 @@ def _class_attribute(interp: Interpreter, base: ClassV, name: str, node: cst.CST
             member = Obj(base, name)
             base.slots[("member", name)] = member
         return member
+    if isinstance(found, Const) and isinstance(found.value, str) and base.opaque():
+        return UNKNOWN  # its base may be an enumeration of a library
     if isinstance(found, Func | Jitted):
         flavour = found.flavour if isinstance(found, Func) else str(getattr(found.attrs.get("flavour"), "value", ""))
         if flavour == "class":
