@@ -926,7 +926,7 @@ class Interpreter:
             entered = calls.enter_context(self, value, item.item)
             if value == LibV("jax.ensure_compile_time_eval()"):
                 compile_time += 1
-            elif value == LibV("jax.disable_jit()"):
+            elif value == LibV("jax.disable_jit()") or isinstance(item.item, cst.Call) and _fakes_jit(item.item):
                 jit_off += 1
             if item.asname is not None and isinstance(
                 item.asname.name, cst.Name | cst.Tuple | cst.List | cst.Attribute
@@ -1426,6 +1426,11 @@ class Interpreter:
 
 
 _RAISING = (TracedUse, BadArgument, BadResult, BadSite, ItemAssignment, StaticArgument, LeakedUse, DonatedUse)
+
+
+def _fakes_jit(call: cst.Call) -> bool:
+    """Chex's context managers that put plain Python in the place of jit and pmap, also where chex itself is read."""
+    return _dotted(call.func).rpartition(".")[2] in ("fake_jit", "fake_pmap", "fake_pmap_and_jit")
 
 
 def _expects_error(call: cst.Call) -> bool:
