@@ -10,7 +10,7 @@ import libcst as cst
 
 from jitlint.semantics import attributes, calls, classes, leaks, lifetime, linen, operators, shapes, timing, transforms
 from jitlint.semantics.calls import Args
-from jitlint.semantics.events import BadSite, BlindTest, GradientCut
+from jitlint.semantics.events import BlindTest, GradientCut
 from jitlint.semantics.values import (
     FALSE,
     NONE,
@@ -368,13 +368,8 @@ def _zip(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
                 Tup(tuple(p.items[i] if p.items is not None and i < len(p.items) else p.any_item() for p in parts))
             )
         if all(p.items is None or len(p.items) >= len(known) for p in parts):
-            return Tup(None, union_rows(rows), kind="iterator")
+            return Tup(None, join_all(rows), kind="iterator")
     return Tup(None, Tup(tuple(p.any_item() for p in parts)), kind="iterator")
-
-
-def union_rows(rows: list[Tup]) -> Value:
-    """The join of rows of a zip."""
-    return join_all(rows)
 
 
 def _map(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
@@ -718,10 +713,6 @@ def _import(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
     return UNKNOWN
 
 
-def _namedtuple(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
-    return UNKNOWN
-
-
 HANDLERS: dict[str, Handler] = {
     "builtins.len": _len,
     "builtins.range": _range,
@@ -1033,10 +1024,6 @@ def _wrapped_method(interp: Interpreter, me: Value, method: str, args: Args, nod
     return args.pos[0] if args.pos and method.startswith("def") else NONE
 
 
-def _instance_method(interp: Interpreter, me: Value, method: str, args: Args, node: cst.CSTNode) -> Value:
-    return UNKNOWN
-
-
 METHODS: dict[str, MethodHandler] = {
     "list": _list_method,
     "tuple": _tuple_method,
@@ -1050,5 +1037,3 @@ METHODS: dict[str, MethodHandler] = {
     "wrapped": _wrapped_method,
     "linen": linen.method,
 }
-
-__all__ = ["HANDLERS", "METHODS", "TRANSFORMS", "BadSite", "Wrapped", "fold_call"]

@@ -1042,6 +1042,3 @@ def subscripted_library(interp: Interpreter, base: LibV, index: Value) -> Value:
         or base.name in _JAX_ARRAY
         else UNKNOWN
     )
-
-
-__all__ = ["NO_LOOPS", "Args", "Binding", "SuperV"]

@@ -11,7 +11,7 @@ from jitlint.api import Report, Rule
 from jitlint.findings import Certainty, Finding, Severity, Span, Step
 from jitlint.knowledge import Knowledge
 from jitlint.project.model import JaxTarget, Module, Project
-from jitlint.semantics import calls, captured, demands, mutation, roots, staleness
+from jitlint.semantics import captured, demands, mutation, roots, staleness
 from jitlint.semantics.context import Context
 from jitlint.semantics.events import Event, TracedUse
 from jitlint.semantics.interp import Interpreter
@@ -122,6 +122,3 @@ def steps(origins: Iterable[tuple[str, cst.CSTNode, Unit]]) -> tuple[Step, ...]:
         span = unit.span(node)
         out.append(Step(unit.module.display, span.row, what, span.column))
     return tuple(out)
-
-
-__all__ = ["Analysis", "analyse", "calls"]

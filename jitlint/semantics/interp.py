@@ -139,10 +139,8 @@ class Frame:
     loop_outs: list[tuple[list[Changes], list[Changes], int]] = field(default_factory=list)
     """Per running loop: changes at ``break``, at ``continue``, and the mark they count from."""
     yields: list[Value] = field(default_factory=list)
-    own_loops: int = 0
     call: cst.CSTNode | None = None
     caller: Frame | None = None
-    turns: int = 1
     class_body: ClassV | None = None
     root: Func | None = None
     """The function that runs in it with unknown arguments, since nobody in the project calls it."""
@@ -444,8 +442,6 @@ class Interpreter:
             if isinstance(value, Unknown):
                 value = calls.from_annotation(self, node.annotation.annotation) or value
             self.assign(node.target, value, node)
-        elif self.frame.class_body is not None and isinstance(node.target, cst.Name):
-            pass
         return True
 
     def _aug_assign(self, node: cst.AugAssign) -> bool:
@@ -1064,7 +1060,7 @@ class Interpreter:
             if value is not None:
                 if self.traces and env is not own and node is not None:
                     operators.note_read(self, env, name, value, node)
-                return operators.checked_read(self, value, name, node, env)
+                return value
             env = env.parent
         if name in ("True", "False", "None"):
             return {"True": TRUE, "False": FALSE, "None": NONE}[name]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -18,11 +17,8 @@ from jitlint.semantics.values import (
     UNKNOWN,
     ZERO_D,
     Array,
-    Bound,
-    ClassV,
     Const,
     DictV,
-    Func,
     Host,
     Jitted,
     Level,
@@ -30,12 +26,10 @@ from jitlint.semantics.values import (
     ListV,
     Obj,
     Partial,
-    SetV,
     Shape,
     Tree,
     Tup,
     Union,
-    Unknown,
     Value,
     Wrapped,
     has_linear,
@@ -271,19 +265,12 @@ def apply(interp: Interpreter, model: FunctionModel, args: Args, node: cst.CSTNo
         and leaks.check(interp, values, node, model.on_traced.arg)
     ):
         return UNKNOWN
-    raised = _check_concrete(interp, model, given, node, what)
-    if jax:
-        for v, n in given.values():
-            _check_strings(interp, v, n)
+    _check_concrete(interp, model, given, node, what)
     _check_dynamic(interp, model, given, node, what, jax)
     if not jax and model.on_traced is not None:
         out = _host_on_traced(interp, model, given, node, what)
         if out is not None:
             return out
-    del raised
-    for v, n in given.values():
-        if isinstance(v, Func) and model.transform is None and n is not None and interp.tracing and jax:
-            pass
     result = _shaped(interp, model, given, values, node, model.result, me)
     for flag, extra in model.more.items():
         passed = given.get(flag)
@@ -298,14 +285,9 @@ def apply(interp: Interpreter, model: FunctionModel, args: Args, node: cst.CSTNo
     return result
 
 
-def _check_strings(interp: Interpreter, value: Value, node: cst.CSTNode | None) -> None:
-    """jax functions take no strings as arrays; nothing is recorded yet, since many take string options."""
-
-
-def _check_concrete(interp: Interpreter, model: FunctionModel, given: Given, node: cst.CSTNode, what: str) -> bool:
-    raised = False
+def _check_concrete(interp: Interpreter, model: FunctionModel, given: Given, node: cst.CSTNode, what: str) -> None:
     if not interp.traces:
-        return False
+        return
     for name, (value, at) in given.items():
         error = model.must_be_concrete(name, given)
         inside = model.items.get(name)
@@ -339,15 +321,13 @@ def _check_concrete(interp: Interpreter, model: FunctionModel, given: Given, nod
                         )
                 break
             if isinstance(m, Array) and m.is_traced or isinstance(m, Tup | ListV | Tree):
-                raised |= operators.needs_concrete(
-                    interp, value, at or node, _category(model, name), what, error_here, name
-                )
+                operators.needs_concrete(interp, value, at or node, _category(model, name), what, error_here, name)
                 break
     star = next((p for p in model.params or () if p.kind == "args" and p.name in model.concrete), None)
     if star is not None:
         for name, (value, at) in given.items():
             if name.startswith("*"):
-                raised |= operators.needs_concrete(
+                operators.needs_concrete(
                     interp,
                     value,
                     at or node,
@@ -356,7 +336,6 @@ def _check_concrete(interp: Interpreter, model: FunctionModel, given: Given, nod
                     model.concrete[star.name],
                     star.name,
                 )
-    return raised
 
 
 def _category(model: FunctionModel, name: str) -> str:
@@ -1057,6 +1036,3 @@ def _wrap_one(
     if kind in _JITS:
         return transforms.make_jitted(interp, kind, func, options, nodes, node)
     return transforms.wrap(interp, kind, func, options, node)
-
-
-__all__ = ["Bound", "ClassV", "Iterable", "Jitted", "SetV", "Unknown", "apply", "call", "call_method", "is_jax"]

@@ -21,11 +21,9 @@ from jitlint.semantics.events import (
 )
 from jitlint.semantics.state import Box, Read
 from jitlint.semantics.values import (
-    FALSE,
     GONE,
     NO_LOOPS,
     NONE,
-    TRUE,
     UNKNOWN,
     ZERO_D,
     Array,
@@ -33,7 +31,6 @@ from jitlint.semantics.values import (
     ClassV,
     Const,
     DictV,
-    Env,
     Func,
     Host,
     Jitted,
@@ -1357,11 +1354,6 @@ def note_read(interp: Interpreter, box: Box, key: Any, value: Value, node: cst.C
                 interp.boxes.append(box)
 
 
-def checked_read(interp: Interpreter, value: Value, name: str, node: cst.CSTNode | None, env: Env) -> Value:
-    """A value as a name gives it."""
-    return value
-
-
 _NOT_IN_PLACE = frozenset(
     {"sort", "astype", "reshape", "transpose", "ravel", "flatten", "squeeze", "clip", "round", "swapaxes", "repeat"}
 )
@@ -1386,6 +1378,3 @@ def thrown_away(interp: Interpreter, node: cst.BaseExpression, value: Value) -> 
             if receiver is not None and isinstance(receiver[2], Array) and receiver[2].level is not Level.NUMPY:
                 method, name = f".{node.func.attr.value}", interp.unit.code(inner)
                 interp.emit(LostUpdate(node=node, unit=interp.unit, method=method, name=name))
-
-
-__all__ = ["FALSE", "TRUE", "AtV", "SliceV"]

@@ -10,7 +10,6 @@ from jitlint.semantics import calls, operators
 from jitlint.semantics.events import BlindTest
 from jitlint.semantics.state import Changes
 from jitlint.semantics.values import (
-    NONE,
     UNKNOWN,
     Array,
     Const,
@@ -243,6 +242,3 @@ def _class(interp: Interpreter, pattern: cst.MatchClass, subject: Value) -> bool
             return False
         answer = None if one is None else answer
     return answer
-
-
-__all__ = ["NONE", "match"]

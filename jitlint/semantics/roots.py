@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from jitlint.semantics import calls, demands, operators, transforms, validity
+from jitlint.semantics import calls, demands, transforms, validity
 from jitlint.semantics.calls import Args
 from jitlint.semantics.entry import Entry, Param
 from jitlint.semantics.events import BadSite
@@ -17,7 +17,6 @@ from jitlint.semantics.values import (
     ClassV,
     Func,
     Host,
-    Jitted,
     Obj,
     Origin,
     Tree,
@@ -201,6 +200,3 @@ def _probe_argument(interp: Interpreter, entry: Entry, p: Param, origin: Origin,
         return transforms.abstract(interp, said, root, where, maybe=True)
     tree = Tree(frozenset((root,)), where, True)
     return union([NONE, tree]) if p.default == NONE else tree
-
-
-__all__ = ["Jitted", "operators", "run_uncalled"]

@@ -18,13 +18,11 @@ from jitlint.semantics.values import (
     Array,
     Const,
     Env,
-    Func,
     Host,
     LibV,
     ModuleV,
     Obj,
     Tree,
-    Tup,
     Value,
     leaves,
     members,
@@ -247,6 +245,3 @@ def bindings_of(module: ModuleV) -> dict[str, str]:
         if isinstance(name, str) and not name.startswith("__"):
             out[name] = value.name if isinstance(value, LibV) else f":{name}"
     return out
-
-
-__all__ = ["Func", "Tup", "static_fix", "static_names"]

@@ -510,7 +510,6 @@ def _check_site(interp: Interpreter, entry: Entry, func: Value) -> None:
             return
     if params is None or entry.kind not in ("jit", "pjit"):
         return
-    names = {p.name for p in params}
     positional = [p for p in params if p.kind in ("pos", "posonly")]
     varargs = any(p.kind == "args" for p in params)
     varkw = any(p.kind == "kwargs" for p in params)
@@ -529,7 +528,6 @@ def _check_site(interp: Interpreter, entry: Entry, func: Value) -> None:
             if not -len(positional) <= n < len(positional) and not varargs:
                 bad("out-of-range", f"{option}:{n}", node=entry.option_nodes.get(option))
                 entry.opaque = True  # it raises here: nothing is to be said of what it would trace
-    del names
     donated = {positional[n].name for n in entry.donate_nums if -len(positional) <= n < len(positional)} | set(
         entry.donate_names
     )
