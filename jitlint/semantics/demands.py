@@ -56,7 +56,8 @@ STRUCTURAL = frozenset(
     }
 )
 """Needs that no array meets: a parameter with one is a Python setting."""
-_FUNCTION_WORDS = frozenset({"f", "g", "fn", "fns", "fun", "func", "funcs", "function", "functions", "callback"})
+_FUNCTION_WORDS = ("fn", "fns", "fun", "func", "funcs", "function", "functions", "callback")
+"""Ends of the words by which people call functions. A model that is called may well be a pytree."""
 
 
 def note(value: Value, need: str) -> None:
@@ -143,10 +144,14 @@ def _invalid(interp: Interpreter, entry: Entry, root: Root, param: Param) -> Ite
     said = annotated(interp, entry.target, param)
     for m in members(said) if said is not None else ():
         yield from validity.invalid_leaves(interp, m)
-    if said is None and "call" in root.demands and not _FUNCTION_WORDS.isdisjoint(root.name.split("_")):
+    if said is None and "call" in root.demands and any(_names_function(word) for word in root.name.split("_")):
         yield validity.Invalid(Host("function"), "a function")
     if said is None and ("str" in root.demands or py_type(param.default or NONE) == "str"):
         yield validity.Invalid(Host("str"), "a string")
+
+
+def _names_function(word: str) -> bool:
+    return word in ("f", "g") or word.endswith(_FUNCTION_WORDS)
 
 
 def _node_of(entry: Entry, name: str) -> cst.Param | None:

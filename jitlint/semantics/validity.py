@@ -50,7 +50,15 @@ _HOSTS = {
 _HOOKS = ("__new__", "__init_subclass__", "__jax_array__", "tree_flatten")
 """What lets a class make itself something that JAX takes."""
 _REFERENCES = ("jax.Ref", "jax.core.Ref")
-_PLAIN_BASES = ("builtins.object", "abc.", "typing.", "enum.", "collections.abc.", "builtins.BaseException")
+_PLAIN_BASES = (
+    "builtins.object",
+    "abc.",
+    "typing.",
+    "enum.",
+    "collections.abc.",
+    "builtins.BaseException",
+    "functools.partial",
+)
 """Bases of which an instance is no pytree."""
 
 
