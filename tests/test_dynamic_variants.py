@@ -80,6 +80,12 @@ def test_planned_calls_add_what_the_import_did_not_have() -> None:
     assert found.total == 2
 
 
+def test_a_planned_call_that_another_import_makes_is_counted_once() -> None:
+    planned, made = trace(x("f32[3]"), job="m.f:call:1"), trace(x("f32[3]"))
+    (found,) = collect_variants([run(planned), run(made)])
+    assert ([(v.count, v.planned) for v in found.variants], found.total) == ([(1, False)], 1)
+
+
 def test_failed_traces_and_inner_ones_are_no_variants() -> None:
     assert collect_variants([run(trace(x("f32[3]"), ok=False), trace(x("f32[3]"), depth=1))]) == ()
 

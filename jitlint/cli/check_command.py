@@ -88,11 +88,16 @@ def _list(name: str, metavar: str, text: str) -> Decorator:
     help="With --dynamic: the time that a module may take.",
 )
 @_list("--dynamic-allow-import", "PATTERNS", "With --dynamic: the modules that may be imported; all by default.")
-@click.option("--variants", is_flag=True, help="List how many programs each jitted function is compiled for, and why.")
+@click.option(
+    "--variants",
+    is_flag=True,
+    help="List how many programs each jitted function is compiled for, and why; as JSON if the format is JSON.",
+)
 @click.option(
     "--record",
     metavar="DIR",
-    help="Judge findings by a run that `jitlint trace -o DIR` recorded: those that it refutes are left out.",
+    help="Use a run that `jitlint trace -o DIR` recorded in place of guesses about calls and arguments, and leave out "
+    "the findings that it refutes.",
 )
 @click.option("-q", "--quiet", is_flag=True, help="Print findings and nothing else.")
 @click.option("-v", "--verbose", is_flag=True, help="Say which files were skipped and why, and how long it took.")

@@ -19,7 +19,7 @@ from jitlint.cli.app import EXIT_CLEAN, EXIT_ERROR, EXIT_FINDINGS
 from jitlint.cli.known import Known
 from jitlint.cli.options import Options
 from jitlint.cli.outputs import META_ORDER, pair_outputs
-from jitlint.cli.present import Screen, write_findings, write_statistics
+from jitlint.cli.present import JSON_FORMATS, Screen, write_findings, write_statistics
 from jitlint.cli.verdicts import for_people, refuted
 from jitlint.findings import Finding, Fix, Severity
 from jitlint.fix.apply import apply_fixes, unified_diff
@@ -34,7 +34,12 @@ from jitlint.registry import UnknownRuleError
 from jitlint.revision import RevisionError
 
 if TYPE_CHECKING:
+    from jitlint.api import Rule
     from jitlint.cli.trial import Trial
+    from jitlint.cli.variants import Counted
+    from jitlint.project.model import Project
+    from jitlint.recorder.record import Record
+    from jitlint.semantics.observed import Observations
 
 
 class SetupError(click.ClickException):
@@ -58,16 +63,14 @@ def run_check(options: Mapping[str, Any]) -> int:
         raise SetupError(str(error)) from error
 
 
-def _judged_by_record(analysis: Analysis, folder: Path) -> Analysis:
-    """The analysis with the verdict of a recorded run in each finding that it can judge."""
-    from jitlint.recorder.join import with_verdicts
+def _read_record(folder: Path) -> Record:
+    """The record in a folder. Raises SetupError."""
     from jitlint.recorder.record import RecordError, load_record
 
     try:
-        record = load_record(folder)
+        return load_record(folder)
     except RecordError as error:
         raise SetupError(str(error)) from error
-    return replace(analysis, findings=tuple(with_verdicts(record, analysis.findings)))
 
 
 class Session:
@@ -92,6 +95,13 @@ class Session:
             from jitlint.cli.trial import Trial
 
             self.trial = Trial(options, self.config)
+        self.record: Record | None = None
+        self.observed: Observations | None = None
+        if options.record is not None:
+            from jitlint.recorder.observed import observations
+
+            self.record = _read_record(Path(options.record))
+            self.observed = observations(self.record)
 
     def run(self) -> int:
         """Do it, and return the exit code."""
@@ -118,8 +128,14 @@ class Session:
         """The program with some texts in place of its files, without the findings that are known."""
         stdin = None if self.stdin is None else (self.stdin_name, self.stdin.text)
         project = load_project(self.paths, self.resolver, stdin=stdin, overlay=texts)
-        analysis = analyse(project, self.resolver, self.selection)
+        analysis = analyse(project, self.resolver, self.selection, self.engine)
         return replace(analysis, findings=tuple(self.known.new(analysis)))
+
+    def engine(self, project: Project, config: Config, rules: Sequence[Rule]) -> Sequence[Finding]:
+        """The analysis, with what a record shows in place of guesses."""
+        from jitlint import semantics
+
+        return semantics.analyse(project, config, rules, self.observed)
 
     @property
     def stdin_name(self) -> str:
@@ -201,8 +217,10 @@ class Session:
         """
         if self.trial is not None:
             analysis = self.trial.judged(analysis)
-        if self.options.record is not None:
-            analysis = _judged_by_record(analysis, Path(self.options.record))
+        if self.record is not None:
+            from jitlint.recorder.join import with_verdicts
+
+            analysis = replace(analysis, findings=tuple(with_verdicts(self.record, analysis.findings)))
         if self.options.verbose:
             for skipped in analysis.skipped:
                 click.echo(f"skipped {display_path(skipped.path)}: {skipped.reason}", err=True)
@@ -218,12 +236,18 @@ class Session:
                 jitted_functions=analysis.jitted_functions,
                 fixed=fixed,
             )
+        outputs = self.outputs
+        if self.options.variants and any(each.format in JSON_FORMATS and each.file is None for each in outputs):
+            # Two JSON documents on standard output would be none.
+            self.screen.show(json.dumps([each.to_json() for each in self.variants(analysis)], indent=2) + "\n")
+            outputs = tuple(each for each in outputs if each.file is not None)
         if self.options.statistics:
             write_statistics(for_people(analysis.findings), self.outputs[0].format, self.screen)
         else:
-            write_findings(analysis, self.outputs, seen, self.screen, quiet=self.options.quiet)
-        if self.options.variants:
-            self.screen.show(self.variants_table(analysis) if self.trial is None else self.trial.variants_table())
+            write_findings(analysis, outputs, seen, self.screen, quiet=self.options.quiet)
+        if self.options.variants and len(outputs) == len(self.outputs):
+            rows = [row for each in self.variants(analysis) for row in each.lines()]
+            self.screen.show("\n".join([*rows, ""]) if rows else "No jitted function was found.\n")
         if self.trial is not None:
             self.say(self.trial.figures())
             for reason in self.trial.reasons() if self.options.verbose else ():
@@ -232,11 +256,14 @@ class Session:
         self.known.shrink(analysis, self.say)
         return analysis
 
-    def variants_table(self, analysis: Analysis) -> str:
-        """Every jitted function with the estimated number of its programs, and where each comes from."""
+    def variants(self, analysis: Analysis) -> list[Counted]:
+        """Every jitted function with the number of its programs, as estimated, traced and recorded."""
         from jitlint import semantics
+        from jitlint.cli.variants import counted
 
-        return "".join(f"{each.text}\n" for each in semantics.estimates(analysis.project, self.config))
+        estimates = semantics.estimates(analysis.project, self.config, self.observed)
+        paths = {module.display: str(module.path) for module in analysis.project.modules}
+        return counted(estimates, () if self.trial is None else self.trial.variants, paths)
 
     def exit_code(self, analysis: Analysis) -> int:
         if analysis.internal_errors:

@@ -15,6 +15,7 @@ from jitlint.dynamic.call_sites import find_call_sites
 from jitlint.dynamic.judge import Verdict
 from jitlint.dynamic.rollback import still_traces
 from jitlint.dynamic.run import Limits
+from jitlint.dynamic.variants import Variants
 from jitlint.findings import Finding
 from jitlint.fix.apply import Skipped
 from jitlint.project.config import Config
@@ -73,14 +74,7 @@ class Trial:
         ]
         return [*unresolved, *failures, *functions]
 
-    def variants_table(self) -> str:
-        """Every jitted function with the number of its variants, and what each was compiled for."""
-        rows = []
-        for each in self._summary.variants:
-            rows.append(f"{each.path}:{each.row}: {each.name}: {each.total} variant{'s' if each.total != 1 else ''}")
-            for variant in each.variants:
-                size = "" if variant.equations is None else f" ({variant.equations} equations)"
-                times = "" if variant.count == 1 else f" {variant.count} times"
-                rows.append(f"    {variant.text}{size}{times}")
-            rows += [f"    help: {advice}" for advice in each.advice]
-        return "\n".join([*rows, ""]) if rows else "JAX traced no jitted function.\n"
+    @property
+    def variants(self) -> tuple[Variants, ...]:
+        """What each jitted function was compiled for."""
+        return self._summary.variants

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import libcst as cst
-
 from jitlint.dynamic.annotations import SCALARS
 from jitlint.dynamic.plan import CallSite, PlannedArgument
 from jitlint.dynamic.signature import Node, array, key, literal
@@ -50,17 +48,10 @@ def call_sites(entries: Sequence[Entry]) -> CallSites:
         function = entry.func
         if not isinstance(function, Func) or entry.params is None or entry.probed:
             continue
-        place = str(function.unit.module.path), first_row(function)
+        place = str(function.unit.module.path), function.first_row
         for call in entry.calls:
             out.setdefault(place, []).append(_call_site(entry, call))
     return out
-
-
-def first_row(function: Func) -> int:
-    """The row of the first decorator of a function, or of its ``def`` or ``lambda``."""
-    node = function.node
-    decorators = node.decorators if isinstance(node, cst.FunctionDef) else ()
-    return min(function.unit.span(each).row for each in (*decorators, node))
 
 
 def _call_site(entry: Entry, call: Call) -> CallSite:

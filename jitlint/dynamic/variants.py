@@ -94,7 +94,8 @@ def _merge(traces: Sequence[Trace]) -> tuple[Variant, ...]:
     found: dict[tuple[Argument, ...], Variant] = {}
     for trace in traces:
         known = found.get(trace.arguments)
-        if known is None:
+        # What was planned in one module may be called by the import of another.
+        if known is None or (known.planned and trace.job is None):
             place = trace.calls[0] if trace.calls else None
             where = (place.path, place.row) if place else (trace.path, trace.row)
             found[trace.arguments] = Variant(trace.arguments, trace.equations, *where, planned=trace.job is not None)

@@ -15,6 +15,7 @@ from jitlint.semantics import captured, demands, mutation, roots, staleness
 from jitlint.semantics.context import Context
 from jitlint.semantics.events import Event, TracedUse
 from jitlint.semantics.interp import Interpreter
+from jitlint.semantics.observed import Observations
 from jitlint.semantics.source import Unit
 
 
@@ -32,9 +33,11 @@ def analyse(
     rules: Sequence[Rule],
     target: JaxTarget | None = None,
     assume_jitted: frozenset[str] = frozenset(),
+    observed: Observations | None = None,
 ) -> Analysis:
-    """Run the analysis over a project and the rules over its events."""
-    interp = Interpreter(project, knowledge, assume_jitted)
+    """Run the analysis over a project and the rules over its events. ``observed`` is what a recorded run passed to
+    jitted functions."""
+    interp = Interpreter(project, knowledge, assume_jitted, observed)
     run(interp, project)
     demands.report(interp)
     mutation.emit_mutated_statics(interp)

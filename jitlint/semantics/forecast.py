@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jitlint.semantics import variants
+from jitlint.semantics import replay, variants
 from jitlint.semantics.variants import Cause, Estimate
 
 if TYPE_CHECKING:
@@ -41,10 +41,18 @@ class Forecast:
     kinds: tuple[str, ...] = ()
     """The kinds of the causes: ``function static fresh shape dtype weak structure spelling``."""
 
+    defined: tuple[str, int] | None = None
+    """Path and first row of the function that is traced in the end, decorators included."""
+    calls: bool = True
+    """Some call of it was seen."""
+    recorded: int | None = None
+    """How often a process of the recorded run traced it; None where there is no record, or it is not in it."""
+
     @property
     def text(self) -> str:
         """The lines that people read."""
-        head = f"{self.filename}:{self.row}: {self.name}: {self.count}"
+        seen = "" if self.recorded is None else f"; recorded: {self.recorded}"
+        head = f"{self.filename}:{self.row}: {self.name}: {self.count}{seen}"
         return "\n".join([head, *(f"    {cause}" for cause in self.causes)])
 
 
@@ -57,14 +65,21 @@ def of(analysis: Analysis) -> list[Forecast]:
         row = entry.unit.span(entry.node).row
         found = variants.estimate([e for e in interp.entries if e.node is entry.node])
         where = (entry.unit.module.display, row, entry.name)
-        function = entry.target.name if entry.target is not None else entry.name
+        target = entry.target
+        function = target.name if target is not None else entry.name
+        defined = None if target is None else (str(target.unit.module.path), target.first_row)
+        seen = replay.observed(interp, entry)
+        recorded = None if seen is None else seen.traces
         if found is None:
-            out.append(Forecast(*where, 0, False, "no call seen", function))
+            out.append(
+                Forecast(*where, 0, False, "no call seen", function, (), (), defined, calls=False, recorded=recorded)
+            )
             continue
         causes = _merged(found)
         lines = tuple(_line(c) for c in causes)
         kinds = tuple(dict.fromkeys(c.kind for c in causes))
-        out.append(Forecast(*where, found.count.number, found.count.exact, found.count.text, function, lines, kinds))
+        count = (found.count.number, found.count.exact, found.count.text)
+        out.append(Forecast(*where, *count, function, lines, kinds, defined, recorded=recorded))
     return sorted(out, key=lambda f: (f.filename, f.row, f.name))
 
 

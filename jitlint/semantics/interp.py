@@ -32,6 +32,7 @@ from jitlint.semantics.events import (
     TracedUse,
 )
 from jitlint.semantics.moment import Moment, Turn
+from jitlint.semantics.observed import Observations
 from jitlint.semantics.source import Unit, scope_of
 from jitlint.semantics.state import Box, Changes, Trail, Write
 from jitlint.semantics.timing import Stopwatch
@@ -90,6 +91,15 @@ class Loop:
     operations: int = 0
     passes: int = 0
     """The pass of a loop that is run to a fixpoint: passes 0 and 1 see the first two turns, later ones any turn."""
+    _few: dict[int, Loop] = field(default_factory=dict)
+
+    def few(self, number: int | None) -> Loop:
+        """The loop as a thing sees it that is only ``number`` different ones over all its turns."""
+        if number is None or self.trip is not None and self.trip <= number:
+            return self
+        if number not in self._few:
+            self._few[number] = replace(self, trip=number, _few={})
+        return self._few[number]
 
 
 @dataclass(eq=False, slots=True)
@@ -139,6 +149,12 @@ class Frame:
     loop_outs: list[tuple[list[Changes], list[Changes], int]] = field(default_factory=list)
     """Per running loop: changes at ``break``, at ``continue``, and the mark they count from."""
     yields: list[Value] = field(default_factory=list)
+    yields_all: bool = True
+    """Each ``yield`` so far happens once, in this order."""
+    forks: int = 0
+    """Branches around the call that may or may not be taken."""
+    decided: frozenset[Any] = frozenset()
+    """Loops over which the tests change that decide which ``return`` is reached."""
     call: cst.CSTNode | None = None
     caller: Frame | None = None
     class_body: ClassV | None = None
@@ -151,10 +167,20 @@ class Frame:
 class Interpreter:
     """Runs modules and functions abstractly and records events."""
 
-    def __init__(self, project: Project, knowledge: Knowledge, assume_jitted: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self,
+        project: Project,
+        knowledge: Knowledge,
+        assume_jitted: frozenset[str] = frozenset(),
+        observed: Observations | None = None,
+    ) -> None:
         self.project = project
         self.knowledge = knowledge
         self.assume_jitted = assume_jitted
+        self.observed = observed or {}
+        """What a recorded run passed to jitted functions."""
+        self.recorded_at = ""
+        """Where the recorded run made the call that is being run, if that is no place of the project."""
         self.trail = Trail()
         self.modules: dict[str, ModuleV] = {}
         self.events: dict[tuple[type[Event], int, str], Bucket] = {}
@@ -189,6 +215,8 @@ class Interpreter:
         self.leaking_memo: list[tuple[Any, cst.CSTNode, Unit]] = []
         self.leaked_under: dict[int, Any] = {}
         """For statements that leak, by the id of the node: the root they ran under."""
+        self.donated_uses: dict[tuple[int, int], cst.CSTNode] = {}
+        """The first use of a donated buffer, by the ids of the call that donated it and of the root."""
         self.root: Any = None
         """The function nobody calls that is being run, if any."""
         self.boxes: list[Box] = []
@@ -203,6 +231,8 @@ class Interpreter:
         """How many events were recorded."""
         self.epoch = 0
         """Changes while module top levels run, where globals come and go."""
+        self.decides: frozenset[Any] = NO_LOOPS
+        """The loops over which the last test changes that could not be decided."""
         self.raised = 0
         """How many certain truth tests of tracers were met."""
         self.expecting = 0
@@ -541,7 +571,15 @@ class Interpreter:
             self.refine(node.test, False)
             return self._else(node.orelse, raises)
 
-        return any(self.fork([then, other]))
+        mark, loops = self.trail.mark(), self.decides
+        flows = self.fork([then, other])
+        if loops:
+            if not all(flows):
+                self.frame.decided |= loops
+            for box, key, value in self.trail.changes(mark).values():
+                if isinstance(value, Const | Host | Union):
+                    self.trail.write(box, key, operators.vary_if(value, loops))
+        return any(flows)
 
     def _else(self, node: cst.If | cst.Else | None, after_raise: bool = False) -> bool:
         if node is None:
@@ -555,6 +593,7 @@ class Interpreter:
         value, raises = self._attempt(node)
         self.muted += raises
         known = operators.truth(self, value, node, construct)
+        self.decides = loops_of(value) if known is None else NO_LOOPS
         self.muted -= raises
         if known is None and self.traces and traced_leaf(value) is None:
             return _says_jitted(node)
@@ -834,9 +873,11 @@ class Interpreter:
         return falls
 
     def _vary_changed(self, state: Changes, loop: Loop) -> None:
-        """Mark numbers that the loop has changed as varying over it (an accumulated counter, a list that grows)."""
+        """Mark numbers and arrays that the loop has changed as varying over it (a counter, a state)."""
         for box, key, value in state.values():
-            if isinstance(value, Host) and loop not in value.loops:
+            if (
+                isinstance(value, Host) or isinstance(value, Array) and value.level <= Level.HOST
+            ) and loop not in value.loops:
                 self.trail.write(box, key, replace(value, loops=value.loops | {loop}))
 
     def _break(self, node: cst.Break) -> bool:
@@ -1237,8 +1278,9 @@ class Interpreter:
             values.append(self.eval(node.orelse))
             return True
 
+        loops = self.decides
         self.fork([then, other])
-        return join(values[0], values[1])
+        return operators.vary_if(join(values[0], values[1]), loops)
 
     def _subscript(self, node: cst.Subscript) -> Value:
         base = self.eval(node.value)
@@ -1281,10 +1323,16 @@ class Interpreter:
         return UNKNOWN if isinstance(value, Host) else value
 
     def _yield(self, node: cst.Yield) -> Value:
+        frame = self.frame
+        open_ = any(loop.turn is None for loop in self.loops if loop.frame is frame)
+        cut = any(breaks or continues for breaks, continues, _ in frame.loop_outs)
+        frame.yields_all &= self.forks == frame.forks and not open_ and not cut
         if node.value is None:
             self.frame.yields.append(NONE)
         elif isinstance(node.value, cst.From):
-            self.frame.yields.append(operators.iterate(self, self.eval(node.value.item), node.value.item).any_item())
+            content = operators.iterate(self, self.eval(node.value.item), node.value.item)
+            frame.yields_all &= content.items is not None
+            frame.yields.extend(content.items if content.items is not None else [content.any_item()])
         else:
             value = self.eval(node.value)
             lifetime.keep(self, value, "returned")

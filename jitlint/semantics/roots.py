@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from jitlint.semantics import calls, demands, transforms, validity
+from jitlint.semantics import calls, demands, replay, transforms, validity
 from jitlint.semantics.calls import Args
 from jitlint.semantics.entry import Entry, Param
 from jitlint.semantics.events import BadSite
@@ -56,7 +56,10 @@ def run_uncalled(interp: Interpreter) -> None:
             break
         for e in entries:
             probed.add(id(e.node))
-            if not any(o.calls and o.node is e.node for o in interp.entries):
+            if any(o.calls and o.node is e.node for o in interp.entries):
+                continue
+            seen = replay.observed(interp, e)
+            if seen is None or not replay.run_recorded(interp, e, seen):
                 probe(interp, e)
 
 

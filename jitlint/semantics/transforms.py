@@ -469,7 +469,7 @@ def _static_names(entry: Entry, passed: dict[str, str] | None) -> Iterator[str]:
     spelt = [part.strip() for name in entry.static_names or () for part in name.split(",")]
     by_name = {*spelt, *(m for n in spelt if n not in known for m in get_close_matches(n, known, n=1))}
     if any(p.kind == "args" for p in entry.params or ()):
-        by_num |= {_positional_name(entry.params, n) for n in entry.static_nums or () if n >= len(positional)}
+        by_num |= {positional_name(entry.params, n) for n in entry.static_nums or () if n >= len(positional)}
     if entry.both_given and passed is not None:
         yield from (n for n in by_num if passed.get(n, "pos") == "pos")
         yield from (n for n in by_name if passed.get(n, "kw") == "kw")
@@ -574,6 +574,10 @@ def call_jitted(interp: Interpreter, jitted: Jitted, args: Args, node: cst.CSTNo
     params = entry.params
     if entry.params is None and isinstance(entry.func, LibV | Unknown):
         return UNKNOWN
+    if interp.observed:
+        from jitlint.semantics import replay
+
+        args = replay.completed(interp, entry, args, node)
     binding = calls.bind(params, args) if params is not None else Binding(extra=list(args.pos), extra_kw=dict(args.kw))
     statics = frozenset(_static_names(entry, binding.spelling))
     call = Call(
@@ -598,7 +602,8 @@ def call_jitted(interp: Interpreter, jitted: Jitted, args: Args, node: cst.CSTNo
         entry.calls.append(call)
         interp.emit(EntryCall(node=node, unit=interp.unit, entry=entry, call=call))
     statics = _count_again(interp, entry, binding, statics, node)
-    here = interp.origin(f"`{entry.name}` is called here", node)
+    where = f"at {interp.recorded_at} in the recorded run" if interp.recorded_at else "here"
+    here = interp.origin(f"`{entry.name}` is called {where}", node)
     donated = donation.donated_parameters(entry, binding.spelling) if not interp.traces else set()
     if not interp.traces and donation.before_call(interp, entry, call.bound, donated, node):
         return UNKNOWN
@@ -644,7 +649,7 @@ def call_jitted(interp: Interpreter, jitted: Jitted, args: Args, node: cst.CSTNo
         return traced_argument(name, value, at)
 
     for i, v in enumerate(args.pos):
-        name = _positional_name(params, i)
+        name = positional_name(params, i)
         inner.pos.append(keep(name, v, args.node(i)))
         inner.pos_nodes.append(args.node(i))
     for k, v in args.kw.items():
@@ -774,7 +779,8 @@ def _boxes(v: Value, depth: int = 0) -> Iterator[Box]:
             yield from _boxes(x, depth + 1)
 
 
-def _positional_name(params: tuple[Param, ...] | None, i: int) -> str:
+def positional_name(params: tuple[Param, ...] | None, i: int) -> str:
+    """The name under which a positional argument is known: of its parameter, else by its number in ``*args``."""
     positional = [p for p in params or () if p.kind in ("pos", "posonly")]
     if i < len(positional):
         return positional[i].name

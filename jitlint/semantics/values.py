@@ -67,7 +67,9 @@ class Origin:
 
 ZERO_D = "0-d array"
 """``via`` of a numpy array without axes, which, unlike a scalar of numpy, has no hash."""
-GONE = frozenset({"leaked", "donated", "maybe donated"})
+DONATED = "donated"
+MAYBE_DONATED = "maybe donated"
+GONE = frozenset({"leaked", DONATED, MAYBE_DONATED})
 """Values of ``via`` that say that an array cannot be used any more."""
 
 KEY = "key:"
@@ -308,6 +310,13 @@ class Func(Value):
     def node(self) -> cst.FunctionDef | cst.Lambda:
         node: cst.FunctionDef | cst.Lambda = self.lazy
         return node
+
+    @property
+    def first_row(self) -> int:
+        """The row of its first decorator, or of its ``def`` or ``lambda``."""
+        node = self.node
+        decorators = node.decorators if isinstance(node, cst.FunctionDef) else ()
+        return min(self.unit.span(each).row for each in (*decorators, node))
 
 
 @dataclass(frozen=True, slots=True)
@@ -619,6 +628,8 @@ def _merge_arrays(a: Array, b: Array) -> Array | None:
     maybe = a.maybe and b.maybe
     via = a.via if a.via == b.via else _join_via(a.via, b.via)
     shape_loops = a.shape_loops | b.shape_loops
+    # the donated one knows where that was
+    origin = b.origin if via == MAYBE_DONATED and a.via not in (DONATED, MAYBE_DONATED) else a.origin
     if (shape, dtype, weak, python, roots, maybe, loops, via, shape_loops) == (
         a.shape,
         a.dtype,
@@ -642,11 +653,15 @@ def _merge_arrays(a: Array, b: Array) -> Array | None:
         loops=loops,
         via=via,
         shape_loops=shape_loops,
+        origin=origin,
     )
 
 
 def _join_via(a: str | None, b: str | None) -> str | None:
-    """What is true of one alternative is not of both where it says which array it is, or that it is gone."""
+    """What is true of one alternative is not of both where it says which array it is, or that it leaked; a buffer that
+    was donated on one way is gone on that way."""
+    if any(via in (DONATED, MAYBE_DONATED) for via in (a, b)):
+        return MAYBE_DONATED
     return None if any(via in GONE or via is not None and via.startswith(KEY) for via in (a, b)) else a or b
 
 

@@ -70,3 +70,23 @@ def test_its_options_need_it(option: list[str], run: Run) -> None:
     outcome = run("check", *option)
     assert outcome.code == 2
     assert "--dynamic" in outcome.err
+
+
+def test_what_was_traced_is_held_against_the_estimate(run: Run, here: Path) -> None:
+    (here / "a.py").write_text("import jax\n\n\n@jax.jit\ndef f(x):\n    return x + 1\n\n\nf(1.0)\nf(2)\n")
+    assert "    estimated: exactly 2" in run("check", "--dynamic", "--variants", "-q").out.splitlines()
+    outcome = run("check", "--dynamic", "--variants", "-q", "--output-format", "json")
+    (found,) = json.loads(outcome.out)
+    assert (found["function"], found["estimate"]["count"], found["traced"]["count"]) == ("f", 2, 2)
+    assert found["agrees"] is True
+    assert found["recorded"] is None
+
+
+def test_json_of_the_estimate_alone(run: Run, here: Path) -> None:
+    (here / "a.py").write_text("import jax\n\n\n@jax.jit\ndef f(x):\n    return x + 1\n\n\nf(1.0)\nf(2)\n")
+    outcome = run("check", "--variants", "--output-format", "json")
+    (found,) = json.loads(outcome.out)
+    assert found["estimate"]["text"] == "exactly 2"
+    assert found["traced"] is None
+    assert found["agrees"] is None
+    assert outcome.code == 1
