@@ -188,16 +188,16 @@ def array_attribute(interp: Interpreter, base: Array, name: str, node: cst.CSTNo
         if base.shape is not None:
             return Tup(
                 tuple(
-                    Const(d, base.loops, "shape") if d is not None else Host("int", base.loops, "shape")
+                    Const(d, via="shape") if d is not None else Host("int", base.shape_loops, "shape")
                     for d in base.shape
                 )
             )
-        return Tup(None, Host("int", base.loops, "shape"))
+        return Tup(None, Host("int", base.shape_loops, "shape"))
     if name == "ndim":
         return Const(len(base.shape), via="shape") if base.shape is not None else Host("int", via="shape")
     if name == "size":
         n = shapes.size(base.shape)
-        return Const(n, via="shape") if n is not None else Host("int", via="shape")
+        return Const(n, via="shape") if n is not None else Host("int", base.shape_loops, "shape")
     if name == "dtype":
         return Host("dtype")
     kind = "array" if base.level is not Level.NUMPY else "host_array"
@@ -360,6 +360,10 @@ def set_attribute(
                 prop = cls.lookup("__setattr__") if cls is not None else None
                 if prop is not None and not isinstance(prop, Func):
                     continue
+                setter = _setter(o, name)
+                if setter is not None:
+                    calls.call_value(interp, Bound(setter, o), calls.Args([value]), node)
+                    continue
                 operators.outer_write(interp, o, name, value, node, "attribute", interp.unit.code(target))
                 new = value if not isinstance(obj, Union) or name not in o.slots else join(o.slots[name], value)
                 interp.write(o, name, new, node)
@@ -371,6 +375,12 @@ def set_attribute(
                 interp.write(o.env, name, value, node)
             case Func() | Jitted():
                 o.attrs[name] = value
+
+
+def _setter(obj: Obj, name: str) -> Value | None:
+    """The setter of a property of the instance's class."""
+    found = obj.project_class.lookup(name) if obj.project_class is not None and name not in obj.slots else None
+    return found.attrs.get("fset") if isinstance(found, Func) and found.flavour == "property" else None
 
 
 def members(v: Value) -> tuple[Value, ...]:

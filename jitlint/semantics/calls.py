@@ -50,6 +50,8 @@ if TYPE_CHECKING:
 
 MAX_CALL_DEPTH = 40
 MAX_MEMO_LEAVES = 64
+MAX_YIELDS = 32
+"""The elements of a generator that are told apart."""
 
 
 @dataclass(slots=True)
@@ -415,6 +417,8 @@ def decorate(interp: Interpreter, decorator: cst.Decorator, value: Value, node: 
         and isinstance(expr, cst.Attribute)
         and expr.attr.value in ("setter", "deleter", "register")
     ):
+        if isinstance(dec.self, Func) and isinstance(value, Func) and expr.attr.value == "setter":
+            dec.self.attrs["fset"] = value
         return dec.self if isinstance(dec.self, Func) and expr.attr.value != "register" else value
     if isinstance(dec, Unknown):
         return value
@@ -570,10 +574,12 @@ def fingerprint(v: Value, depth: int = 0) -> Any | None:
     if depth > 4:
         return None
     match v:
-        case Const() | Host() | Unknown() | LibV():
+        case Unknown() | LibV():
             return v
+        case Const() | Host():
+            return (v, v.loops) if v.loops else v
         case Array():
-            return (v, v.loops)
+            return (v, v.loops, v.shape_loops)
         case Tree():
             return v
         case Tup(items=items, elem=elem):
@@ -647,6 +653,7 @@ def run_body(interp: Interpreter, func: Func, env: Env, node: cst.CSTNode | None
     )
     frame.args_self = self_value
     frame.mark = interp.trail.mark()
+    frame.forks = interp.forks
     interp.frames.append(frame)
     if interp.watch is not None:
         for p in all_params(func.lazy.params):
@@ -669,7 +676,7 @@ def run_body(interp: Interpreter, func: Func, env: Env, node: cst.CSTNode | None
             values.append(NONE if frame.straight is None else frame.straight)
         interp.trail.undo(frame.mark)
         interp.trail.merge(alternatives, join)
-        result = values[0] if len(values) == 1 else union(values)
+        result = values[0] if len(values) == 1 else operators.vary_if(union(values), frame.decided)
     elif frame.straight is not None:
         result = frame.straight
     else:
@@ -679,6 +686,8 @@ def run_body(interp: Interpreter, func: Func, env: Env, node: cst.CSTNode | None
     if scope.generator:
         if func.flavour == "contextmanager":
             return ContextV(union(frame.yields) if frame.yields else UNKNOWN)
+        if frame.yields_all and len(frame.yields) <= MAX_YIELDS and not exits:
+            return Tup(tuple(frame.yields), kind="iterator")
         return Tup(None, union(frame.yields) if frame.yields else UNKNOWN, kind="iterator")
     if isinstance(func.lazy, cst.FunctionDef) and func.lazy.asynchronous is not None:
         return Host("coroutine")

@@ -17,6 +17,8 @@ from jitlint.semantics.entry import Entry
 from jitlint.semantics.events import DonatedUse
 from jitlint.semantics.state import Box
 from jitlint.semantics.values import (
+    DONATED,
+    MAYBE_DONATED,
     Array,
     DictV,
     Env,
@@ -33,8 +35,6 @@ from jitlint.semantics.values import (
 if TYPE_CHECKING:
     from jitlint.semantics.interp import Interpreter
 
-DONATED = "donated"
-MAYBE = "maybe donated"
 DEPTH = 4
 
 
@@ -74,7 +74,7 @@ def after_call(
             usable = _usable(leaf, results)
             if usable is not False:
                 origin = Origin(f"donated to `{entry.name}` here", node, interp.unit)
-                via = DONATED if usable and interp.root is None else MAYBE
+                via = DONATED if usable and interp.root is None else MAYBE_DONATED
                 marks[id(leaf)] = (leaf, replace(leaf, via=via, origin=origin))
     if marks:
         seen: set[int] = set()
@@ -100,7 +100,7 @@ def _buffers(value: Value) -> Iterator[Array]:
 
 
 def _donated(value: Value) -> Iterator[Array]:
-    return (x for x in _buffers(value) if x.via in (DONATED, MAYBE))
+    return (x for x in _buffers(value) if x.via in (DONATED, MAYBE_DONATED))
 
 
 def _usable(leaf: Array, results: list[Value]) -> bool | None:
@@ -158,6 +158,8 @@ def _marked(
 
 def _emit(interp: Interpreter, leaf: Array, node: cst.CSTNode, how: str, entry: Entry | None) -> None:
     origin = leaf.origin
+    if origin is not None and not interp.quiet and not _is_first_use(interp, origin.node, node):
+        return
     interp.emit(
         DonatedUse(
             node=node,
@@ -166,6 +168,11 @@ def _emit(interp: Interpreter, leaf: Array, node: cst.CSTNode, how: str, entry: 
             how=how,
             entry=entry,
             source=origin,
-            possible=leaf.via == MAYBE,
+            possible=leaf.via == MAYBE_DONATED,
         )
     )
+
+
+def _is_first_use(interp: Interpreter, donated_at: cst.CSTNode, node: cst.CSTNode) -> bool:
+    """Is this the first use of what was donated there? The program gets no further."""
+    return interp.donated_uses.setdefault((id(donated_at), id(interp.root)), node) is node

@@ -14,7 +14,7 @@ from typing import Any
 import libcst as cst
 
 from jitlint.knowledge import Knowledge
-from jitlint.project.model import Module, Project
+from jitlint.project.model import Module, Project, TopStatement
 from jitlint.semantics import attributes, calls, lifetime, operators, trips
 from jitlint.semantics.entry import Entry
 from jitlint.semantics.events import (
@@ -38,6 +38,7 @@ from jitlint.semantics.state import Box, Changes, Trail, Write
 from jitlint.semantics.timing import Stopwatch
 from jitlint.semantics.values import (
     FALSE,
+    NO_LOOPS,
     NONE,
     TRUE,
     UNKNOWN,
@@ -48,6 +49,7 @@ from jitlint.semantics.values import (
     Env,
     Func,
     Host,
+    Level,
     LibV,
     ListV,
     ModuleV,
@@ -244,6 +246,10 @@ class Interpreter:
         self.blind: dict[int, BlindTest] = {}
         """Tests that are blind to tracers, by the id of their node, until something is decided by them."""
         self.watch: Callable[[Frame, cst.CSTNode, Value], None] | None = None
+        self.make_unit: Callable[[Module, TopStatement], Unit] = Unit
+        """Where the units of a module come from, for who keeps their trees."""
+        self.runs_uncalled: Callable[[Module], bool] | None = None
+        """Of which modules the functions are run that nothing calls; None: of all."""
 
     # ---------------------------------------------------------------- context
 
@@ -400,7 +406,7 @@ class Interpreter:
         mark = self.trail.mark()
         first: Frame | None = None
         for statement in mod.module.index.statements:
-            unit = Unit(mod.module, statement)
+            unit = self.make_unit(mod.module, statement)
             if first is None:
                 first = Frame(mod.env, unit, mod, "")
                 self.frames.append(first)
@@ -593,7 +599,7 @@ class Interpreter:
         value, raises = self._attempt(node)
         self.muted += raises
         known = operators.truth(self, value, node, construct)
-        self.decides = loops_of(value) if known is None else NO_LOOPS
+        self.decides = operators.varying(value) if known is None else NO_LOOPS
         self.muted -= raises
         if known is None and self.traces and traced_leaf(value) is None:
             return _says_jitted(node)
@@ -721,7 +727,7 @@ class Interpreter:
             return self._for_unrolled(node, loop, content.items or ())
         each = content.any_item()
         if varying:
-            each = operators.vary(each, loop)
+            each = operators.element(self, each, loop)
 
         def bind() -> bool:
             self.assign(node.target, each, node)
@@ -746,6 +752,8 @@ class Interpreter:
         alive = True
         for turn, item in enumerate(items):
             loop.turn = turn
+            if turn:
+                self._vary_changed(self.trail.changes(mark), loop)
             continues: list[Changes] = []
             frame.loop_outs.append((breaks, continues, mark))
             self.assign(node.target, operators.vary(item, loop), node)
@@ -1406,14 +1414,15 @@ class Interpreter:
                 if not loose:
                     return Tup(tuple(out))
                 return Tup(None, join_all(out) if out else None)
-            self._comp_assign(comp.target, operators.vary(content.any_item(), loop), env)
+            self._comp_assign(comp.target, operators.element(self, content.any_item(), loop), env)
             self._comp_filters(comp)
+            lengths = content.length_loops
             if comp.inner_for_in is not None:
-                return Tup(None, self.comprehend(comp.inner_for_in, element).any_item())
+                return Tup(None, self.comprehend(comp.inner_for_in, element).any_item(), length_loops=lengths)
             out_of_many = element()
             if len(self.functions) > made:
-                self._comp_assign(comp.target, operators.vary(content.any_item(), loop), env, True)
-            return Tup(None, out_of_many)
+                self._comp_assign(comp.target, operators.element(self, content.any_item(), loop), env, True)
+            return Tup(None, out_of_many, length_loops=lengths)
         finally:
             self.loops.pop()
             frame.env = outer

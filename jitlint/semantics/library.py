@@ -129,7 +129,7 @@ def _array_method(interp: Interpreter, me: Array, method: str, args: Args, node:
     if model.conversion or method == "block_until_ready":
         timing.waited(interp)
     error = "ConcretizationTypeError" if model.conversion else "UnexpectedTracerError"
-    if leaks.check(interp, [me], node, error):
+    if method not in _OF_DELETED and leaks.check(interp, [me], node, error):
         return UNKNOWN
     if me.is_traced and model.raises is not None and kind == "array":
         need = "item" if model.conversion else "attribute"
@@ -255,7 +255,8 @@ def apply(interp: Interpreter, model: FunctionModel, args: Args, node: cst.CSTNo
         _key(interp, model, given, node)
     jax = is_jax(name) or isinstance(me, Array) and me.level is not Level.NUMPY
     if jax:
-        if model.effect is None and leaks.check(interp, values, node):
+        works = me is not None and name.rpartition(".")[2] in _OF_DELETED
+        if model.effect is None and not works and leaks.check(interp, values, node):
             return UNKNOWN
     elif model.effect == "print":
         donation.check(interp, values, node)
@@ -454,12 +455,13 @@ def _shaped(
             else:
                 out = array()
             if out.level is Level.NUMPY and not jax and model.effect == "random":
-                out = replace(out, via="random")
+                out = replace(out, via="random", loops=out.loops.union(interp.loops))
             if result.op == "key":
                 return replace(out, dtype="key", via=prng.token(interp))
             out = replace(
                 out,
                 shape=_shape(model, given, me),
+                shape_loops=out.shape_loops | _resized(model, given),
                 dtype=_dtype(model, given, me),
                 weak=_weak(model, given, me),
                 python=None,
@@ -503,7 +505,7 @@ def _shaped(
             if model.name.rpartition(".")[2] in ("meshgrid", "broadcast_arrays"):
                 return ListV(Tup(tuple(array() for k in given if k.startswith("*"))), node)
             return ListV(Tup(None, array()), node)
-        case "tree":
+        case "tree" | "summed":
             found = given.get(result.arg)
             base = found[0] if found is not None else UNKNOWN
             out = array()
@@ -512,21 +514,18 @@ def _shaped(
             def leaf(v: Value) -> Value:
                 if isinstance(v, Array):
                     return replace(out, shape=v.shape, dtype=v.dtype)
+                if result.op == "summed" and (kind := py_type(v)) in ("int", "float", "complex"):
+                    return Host(kind)
                 return v if arrays_only and isinstance(v, Const | Host) else out
 
             return transforms._mapped(base, leaf)
         case "each":
-            found = given.get(result.arg)
-            if found is None:
-                return Tup(None, array())
-            content = operators.iterate(interp, found[0], node)
-            return ListV(
-                Tup(
-                    None if content.items is None else tuple(array() for _ in content.items),
-                    array() if content.items is None else None,
-                ),
-                node,
-            )
+            several = [k for k in given if k.startswith("*")]
+            if "*rest" in given:
+                return UNKNOWN
+            if len(several) == 1:
+                return replace(array(), dtype=_dtype(model, given, me))
+            return ListV(Tup(tuple(array() for _ in several)), node)
         case "instance":
             obj = Obj(LibV(result.arg), node, open_=True)
             obj.loops = frozenset(interp.loops)
@@ -725,6 +724,19 @@ def _shape(model: FunctionModel, given: Given, me: Value | None) -> Shape | None
     return None
 
 
+def _resized(model: FunctionModel, given: Given) -> frozenset[Any]:
+    """The loops over which an argument that gives the shape, or the length of a list of arrays, changes."""
+    out: frozenset[Any] = frozenset()
+    for name, (value, _) in given.items():
+        content = value.content if isinstance(value, ListV) else value
+        if isinstance(content, Tup) and content.items is None:
+            out |= content.length_loops
+        if model.need.get(name) in ("shape", "size", "count"):
+            sizes = content.items or () if isinstance(content, Tup) else (content,)
+            out = out.union(*(v.loops for v in sizes if isinstance(v, Host)))
+    return out
+
+
 def _dim(v: Value) -> int | None:
     n = shapes.as_int(v)
     return n if n is not None and n >= 0 else None
@@ -864,6 +876,8 @@ _IN_PLACE = {"fill", "sort", "put", "resize", "partition", "itemset"}
 """Methods that change a numpy array."""
 _FILLS = {"numpy.copyto", "numpy.put", "numpy.place", "numpy.putmask", "numpy.fill_diagonal", "numpy.random.shuffle"}
 """Functions that change the numpy array given first."""
+_OF_DELETED = {"is_deleted", "delete"}
+"""Methods that work on an array whose buffer is gone."""
 _WAIT = {"jax.block_until_ready", "jax.device_get", "jax.effects_barrier"}
 
 

@@ -33,6 +33,7 @@ from jitlint.semantics.values import (
     DictV,
     Func,
     Host,
+    Index,
     Jitted,
     Level,
     LibV,
@@ -354,6 +355,8 @@ def _binary(interp: Interpreter, op: type[cst.CSTNode], left: Value, right: Valu
     if lt == "str" or rt == "str":
         return text_of(left, right)
     if lt in NUMBERS and rt in NUMBERS:
+        if (stepped := _stepped(op, left, right)) is not None:
+            return stepped
         return Host(_number_type(op, lt or "", rt or ""), _loops(left, right), _via(left, right))
     if isinstance(left, SetV) and isinstance(right, SetV):
         return SetV(
@@ -365,6 +368,20 @@ def _binary(interp: Interpreter, op: type[cst.CSTNode], left: Value, right: Valu
         out.slots.update(right.slots)
         return out
     return UNKNOWN
+
+
+def _stepped(op: type[cst.CSTNode], left: Value, right: Value) -> Index | None:
+    """The sum, difference or product of a loop index and a constant."""
+    if isinstance(right, Index) and op in (cst.Add, cst.Multiply):
+        left, right = right, left
+    by = shapes.as_int(right)
+    if not isinstance(left, Index) or by is None:
+        return None
+    if op is cst.Multiply:
+        return replace(left, start=left.start * by, step=left.step * by)
+    if op in (cst.Add, cst.Subtract):
+        return replace(left, start=left.start + (by if op is cst.Add else -by))
+    return None
 
 
 def _loops(*values: Value) -> frozenset[Any]:
@@ -834,6 +851,8 @@ def subscript(interp: Interpreter, base: Value, index: Value, node: cst.Subscrip
 
 def _subscript(interp: Interpreter, base: Value, index: Value, node: cst.Subscript) -> Value:
     match base:
+        case Array() if base.level is not Level.NUMPY and py_type(index) == "str":
+            return UNKNOWN  # a dict, after all
         case Array():
             return index_array(interp, base, index, node)
         case AtV(index=None):
@@ -982,14 +1001,17 @@ def index_array(interp: Interpreter, base: Array, index: Value, node: cst.Subscr
         shape=shapes.indexed(base.shape, parts),
         python=None,
         loops=out.loops | _loops(*(b for p in parts if isinstance(p, SliceV) for b in p.bounds)),
-        shape_loops=base.shape_loops.union(*(_resizing(p) for p in parts)),
+        shape_loops=base.shape_loops.union(*(_resizing(p, d) for p, d in shapes.dimensions(base.shape, parts))),
     )
 
 
-def _resizing(part: Value) -> frozenset[Any]:
+def _resizing(part: Value, dim: int | None) -> frozenset[Any]:
     """The loops over which an index selects another number of elements: ``[:i]``, a mask; not ``[i : i + n]``."""
     if isinstance(part, SliceV):
         lower, upper = _loops(part.bounds[0]), _loops(part.bounds[1])
+        lengths = shapes.lengths(dim, part)
+        if lengths is not None:
+            return NO_LOOPS if len(lengths) < 2 else frozenset(x.few(len(lengths)) for x in lower | upper)
         return NO_LOOPS if lower and upper else lower | upper
     if isinstance(part, Array) and shapes.kind(part.dtype) == "bool" and part.shape != ():
         return part.loops
@@ -1021,7 +1043,7 @@ def set_item(
                     )
                 write_place(interp, target.value, node)
             case Array():
-                if not isinstance(obj, Union):
+                if not isinstance(obj, Union) and py_type(index) != "str":
                     interp.emit(
                         ItemAssignment(
                             node=target, unit=interp.unit, statement=node, target=target, kind="array", value=value
@@ -1064,6 +1086,8 @@ def set_item(
                 )
                 if key is None:
                     rest = o.rest
+                    if not o.slots:
+                        o.grown = frozenset(x for x in _loops(index) if x in interp.loops)
                     interp.write(o, DictV.REST, value if rest is None else join(rest, value), node)
                 else:
                     interp.write(o, key, value, node)
@@ -1206,9 +1230,44 @@ def trip_count(value: Value) -> int | None:
     return None
 
 
+def varying(value: Value) -> frozenset[Any]:
+    """The loops over which a number or array changes."""
+    return NO_LOOPS.union(*(m.loops for m in members(value) if isinstance(m, Const | Host | Array)))
+
+
 def vary(value: Value, loop: Loop) -> Value:
     """The value, marked as changing over ``loop``."""
     return vary_if(value, frozenset((loop,)))
+
+
+def element(interp: Interpreter, value: Value, loop: Loop) -> Value:
+    """An element as a turn of ``loop`` sees it: what differs between the elements changes over the loop, in as many
+    ways as it did where the elements were made."""
+    running = {id(x.node) for x in interp.loops}
+
+    def here(loops: frozenset[Any]) -> frozenset[Any]:
+        if all(id(x.node) in running for x in loops):
+            return loops
+        return frozenset(x if id(x.node) in running else loop.few(x.trip) for x in loops)
+
+    def seen(value: Value) -> Value:
+        match value:
+            case Array(shape_loops=loops) if loops:
+                return replace(value, shape_loops=here(loops))
+            case Tup(items=items, elem=elem):
+                return replace(
+                    value,
+                    items=None if items is None else tuple(map(seen, items)),
+                    elem=None if elem is None else seen(elem),
+                    length_loops=here(value.length_loops),
+                )
+            case ListV() if (loops := here(value.content.length_loops)) != value.content.length_loops:
+                return ListV(replace(value.content, length_loops=loops), value.site, value.kind)
+            case Union(members=ms):
+                return Union(tuple(map(seen, ms)))
+        return value
+
+    return vary(seen(value), loop)
 
 
 def vary_if(value: Value, loops: frozenset[Any]) -> Value:
@@ -1262,7 +1321,9 @@ def extend(interp: Interpreter, target: ListV, content: Tup, node: cst.CSTNode, 
     else:
         parts = [t.any_item() for t in (old, content) if t.items is None and t.elem is not None or t.items]
         new = Tup(None, join_all(parts) if parts else None)
-    loops = frozenset(x for x in interp.loops if x.turn is None)
+    if target.most is not None and new.items is not None:
+        new = Tup(new.items[-target.most :] if target.most else ())
+    loops = frozenset(x.few(target.most) for x in interp.loops if x.turn is None)
     if loops:
         new = replace(new, length_loops=old.length_loops | loops)
     outer_write(interp, target, "content", content.any_item(), node, "method", name)
@@ -1344,12 +1405,17 @@ def note_read(interp: Interpreter, box: Box, key: Any, value: Value, node: cst.C
     """Remember that traced code read an outer slot, for staleness."""
     if interp.quiet or isinstance(value, LibV | ModuleV | ClassV):
         return
+    unit, function = interp.unit, interp.frame.qualname
+    getter = interp.frame
+    if getter.func is not None and getter.func.flavour == "property" and isinstance(getter.call, cst.Attribute):
+        # who reads a property does not see what it reads
+        node, unit, function = getter.call, interp.frames[-2].unit, interp.frames[-2].qualname
     for t in interp.traces:
         if t.entry is not None and t.staging and box.birth <= t.birth:
             slot = (id(box), key, t.signature)
             if slot not in t.entry.reads:
                 t.entry.reads[slot] = Read(
-                    box, key, node, interp.unit, interp.tick(), value, t.signature, interp.frame.qualname, interp.root
+                    box, key, node, unit, interp.tick(), value, t.signature, function, interp.root
                 )
                 interp.boxes.append(box)
 

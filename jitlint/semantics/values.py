@@ -126,6 +126,15 @@ class TracerType(Host):
     of: Value | None = field(default=None, compare=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Index(Host):
+    """An int that steps through ``range(start, start + step * count, step)``, one for each turn of a loop."""
+
+    start: int = 0
+    step: int = 1
+    count: int = 0
+
+
 Shape = tuple["int | None", ...]
 
 
@@ -189,14 +198,15 @@ class Tup(Value):
 
 
 class ListV(Box, Value):
-    """A Python list (or deque): its content is one slot, a ``Tup``."""
+    """A Python list (or deque): its content is one slot, a ``Tup``. ``most`` is the ``maxlen`` of a deque."""
 
-    __slots__ = ("kind",)
+    __slots__ = ("kind", "most")
 
-    def __init__(self, content: Tup, site: Any = None, kind: str = "list") -> None:
+    def __init__(self, content: Tup, site: Any = None, kind: str = "list", most: int | None = None) -> None:
         super().__init__(site)
         self.slots["content"] = content
         self.kind = kind
+        self.most = most
 
     @property
     def content(self) -> Tup:
@@ -206,9 +216,12 @@ class ListV(Box, Value):
 
 
 class DictV(Box, Value):
-    """A dict: a slot per known constant key, ``rest`` for the values under other keys (None: there are none)."""
+    """A dict: a slot per known constant key, ``rest`` for the values under other keys (None: there are none).
 
-    __slots__ = ("kind",)
+    ``grown``: the loops each turn of which adds a key.
+    """
+
+    __slots__ = ("grown", "kind")
 
     REST = object()
 
@@ -224,6 +237,7 @@ class DictV(Box, Value):
         if rest is not None:
             self.slots[DictV.REST] = rest
         self.kind = kind
+        self.grown: frozenset[Any] = NO_LOOPS
 
     @property
     def rest(self) -> Value | None:
@@ -566,7 +580,7 @@ def _merge(a: Value, b: Value, depth: int) -> Value | None:
             return a if loops == a.loops else replace(a, loops=loops)
         ta, tb = py_type(a), py_type(b)
         if ta == tb and ta != "NoneType" and ta is not None:
-            if isinstance(a, Host) and loops == a.loops:
+            if isinstance(a, Host) and not isinstance(a, Index) and loops == a.loops:
                 return a
             return Host(ta, loops, a.via or b.via)
         return None
@@ -584,9 +598,15 @@ def _merge(a: Value, b: Value, depth: int) -> Value | None:
         content = merge_tups(a.content, b.content, depth + 1)
         if content is a.content:
             return a
-        return ListV(content, a.site, a.kind)
+        return ListV(content, a.site, a.kind, a.most)
     if isinstance(a, DictV) and isinstance(b, DictV):
-        return _merge_boxes(a, b, depth, lambda: DictV(site=a.site, kind=a.kind))
+
+        def new_dict() -> DictV:
+            d = DictV(site=a.site, kind=a.kind)
+            d.grown = a.grown | b.grown
+            return d
+
+        return _merge_boxes(a, b, depth, new_dict)
     if isinstance(a, SetV) and isinstance(b, SetV) and a.kind == b.kind:
         return _merge_boxes(a, b, depth, lambda: SetV(site=a.site, kind=a.kind))
     if isinstance(a, Obj) and isinstance(b, Obj):
