@@ -69,9 +69,10 @@ class FunctionModel:
     ``kept:NAME`` (that argument itself if it is a jax array of the dtype asked for, else a new array), ``tuple:N``
     (N arrays; without N as many as the data says), ``list`` (a list of arrays), ``each:NAME`` (an array for one
     argument in ``*NAME``, a list of arrays for more), ``tree:NAME`` (arrays in the structure of that argument),
-    ``key``, ``instance:CLASS`` (a new object of that class), ``instances:CLASS`` (a list of such), ``function`` (a
-    callable), ``operator`` (as a Python operator on the same operands). Of a host function it is what arguments known
-    while tracing give; see ``on_traced`` for the rest."""
+    ``summed:NAME`` (the same, but a Python number gives a Python number), ``key``, ``instance:CLASS`` (a new object of
+    that class), ``instances:CLASS`` (a list of such), ``function`` (a callable), ``operator`` (as a Python operator on
+    the same operands). Of a host function it is what arguments known while tracing give; see ``on_traced`` for the
+    rest."""
     type: str | None = None
     """Of a static or host result: ``int``, ``float``, ``bool``, ``str``, ``tuple``, ``dtype``, …; of a ``tuple:N``
     result nothing."""

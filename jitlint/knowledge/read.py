@@ -64,6 +64,7 @@ RESULTS = frozenset(
         "kept",
         "each",
         "operator",
+        "summed",
     }
 )
 ON_TRACED = frozenset({"works", "raises", "static", "stores"})
@@ -318,7 +319,7 @@ class LibraryFile:
         if word is None:
             return None
         fits = word.op in RESULTS and (word.op != "tuple" or not word.args or word.arg.isdecimal())
-        if not fits or (word.op in ("arg", "kept", "tree", "instance", "instances") and not word.args):
+        if not fits or (word.op in ("arg", "kept", "tree", "summed", "instance", "instances") and not word.args):
             raise KnowledgeError(f"{self.path}: {where}: result = {str(word)!r} is not one of {_list(RESULTS)}")
         return word
 

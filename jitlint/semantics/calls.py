@@ -41,6 +41,7 @@ from jitlint.semantics.values import (
     join,
     join_all,
     leaves,
+    members,
     py_type,
     union,
 )
@@ -421,7 +422,9 @@ def decorate(interp: Interpreter, decorator: cst.Decorator, value: Value, node: 
             dec.self.attrs["fset"] = value
         return dec.self if isinstance(dec.self, Func) and expr.attr.value != "register" else value
     if isinstance(dec, Unknown):
-        return value
+        made_by = interp.eval(expr.func) if isinstance(expr, cst.Call) else dec
+        foreign = any(isinstance(m, LibV) and m.name.split(".")[0] in _FOREIGN_COMPILERS for m in members(made_by))
+        return UNKNOWN if foreign else value
     with transforms.decorating(interp, expr):
         out = call_value(interp, dec, Args([value], pos_nodes=[node]), expr)
     if isinstance(out, Unknown) and isinstance(dec, LibV | Partial | Bound):

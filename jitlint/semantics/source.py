@@ -19,18 +19,29 @@ class Unit:
         self.module = module
         self.statement = statement
 
+    def moved(self, module: Module, statement: TopStatement) -> Unit:
+        """The unit of a statement of the same text, perhaps on other rows: it shares the tree and what hangs on it."""
+        unit = Unit(module, statement)
+        vars(unit).update({name: value for name, value in vars(self).items() if name not in vars(unit)})
+        return unit
+
     @cached_property
-    def node(self) -> cst.SimpleStatementLine | cst.BaseCompoundStatement | None:
-        """The parsed statement, or None where libcst refuses it."""
+    def _tree(self) -> cst.Module | None:
+        """The statement as a module of its own, which knows how deep it is indented and how its lines end."""
         try:
-            return cst.parse_statement(self.statement.text)
+            return cst.parse_module(self.statement.text)
         except (cst.ParserSyntaxError, RecursionError, UnicodeDecodeError):
             return None
 
+    @property
+    def node(self) -> cst.SimpleStatementLine | cst.BaseCompoundStatement | None:
+        """The parsed statement, or None where libcst refuses it."""
+        return self._tree.body[0] if self._tree is not None and self._tree.body else None
+
     @cached_property
     def _positions(self) -> dict[cst.CSTNode, object]:
-        assert self.node is not None
-        wrapper = MetadataWrapper(cst.Module(body=[self.node]), unsafe_skip_copy=True)
+        assert self._tree is not None
+        wrapper = MetadataWrapper(self._tree, unsafe_skip_copy=True)
         return dict(wrapper.resolve(PositionProvider))
 
     @cached_property
@@ -66,7 +77,7 @@ class Unit:
 
     def code(self, node: cst.CSTNode) -> str:
         """The source text of ``node``."""
-        return cst.Module(body=[]).code_for_node(node)
+        return (self._tree or cst.Module(body=[])).code_for_node(node)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +113,11 @@ def scope_of(node: cst.FunctionDef | cst.Lambda, text: str) -> Scope:
     )
     _scopes[id(node)] = (node, scope)
     return scope
+
+
+def forget_scopes() -> None:
+    """Let go of what :func:`scope_of` remembers, and of the trees with it: for a process that outlives its programs."""
+    _scopes.clear()
 
 
 def _bind_block(suite: cst.BaseSuite | cst.Else | cst.Finally, out: _Binder) -> None:

@@ -135,7 +135,7 @@ def matches(term: Term, result: Any, args: dict[str, Any]) -> bool:
             return isinstance(result, (list, tuple)) and arrays
         case "each":
             return array if len(args[term.arg]) == 1 else arrays
-        case "tree" | "arg":
+        case "tree" | "summed" | "arg":
             given = args[term.arg]
             return bool(jax.tree.structure(result) == jax.tree.structure(given))
         case "instance":
