@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 
+from jitlint.collector import collector_paused
 from jitlint.project.config import Config, ConfigResolver
 from jitlint.project.discovery import Discovery, absolute_path, discover, display_path, is_excluded
 from jitlint.project.index import Unparsable, index_source
@@ -45,24 +44,11 @@ def load_project(
     Files that cannot be read or parsed are in ``unreadable``. Raises ``ConfigError`` only.
     """
     project = SourceProject(config, overlay or {}, indexer)
-    with _collector_paused():
+    with collector_paused():
         if stdin is not None:
             project.add_stdin(*stdin)
         project.add_discovered(discover(paths, config))
     return project
-
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """Syntax trees have no cycles; looking for some costs a quarter of the time that indexing takes."""
-    if not gc.isenabled():
-        yield
-        return
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
 
 
 class SourceProject:

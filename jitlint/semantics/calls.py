@@ -50,6 +50,9 @@ if TYPE_CHECKING:
     from jitlint.semantics.interp import Frame, Interpreter
 
 MAX_CALL_DEPTH = 40
+IDLE_STEPS = 4_000
+"""What a function may cost on the host, all roots together, while it gives nothing to record; beyond, its result is
+unknown in other roots. Large projects spend half of their time in a few such functions."""
 MAX_MEMO_LEAVES = 64
 MAX_YIELDS = 32
 """The elements of a generator that are told apart."""
@@ -155,11 +158,11 @@ class SuperV(Value):
 
 def call_value(interp: Interpreter, func: Value, args: Args, node: cst.CSTNode) -> Value:
     """Call anything. Unknown callees give Unknown."""
+    if isinstance(func, Func):
+        return call_function(interp, func, args, node)
     from jitlint.semantics import library, linen, transforms
 
     match func:
-        case Func():
-            return call_function(interp, func, args, node)
         case LibV():
             return library.call(interp, func.name, args, node)
         case Jitted():
@@ -451,11 +454,12 @@ def call_function(interp: Interpreter, func: Func, args: Args, node: cst.CSTNode
     """Run a function of the project with these arguments."""
     if len(interp.frames) > MAX_CALL_DEPTH or interp.steps > interp.budget:
         return UNKNOWN
-    if sum(1 for f in interp.frames if f.func is not None and f.func.lazy is func.lazy) >= 2:
+    lazy = func.lazy
+    if sum([f.func is not None and f.func.lazy is lazy for f in interp.frames]) >= 2:
         return UNKNOWN
-    key = id(func.lazy)
+    key = id(lazy)
     interp.called[key] = interp.called.get(key, 0) + 1
-    if interp.spent.get(key, 0) > interp.allowance:
+    if interp.spent.get(key, 0) > interp.allowance or _on_trial(interp) and interp.idle.get(key, 0) > IDLE_STEPS:
         return UNKNOWN
     params = parameters(func.node)
     binding = bind(params, args)
@@ -467,11 +471,20 @@ def call_function(interp: Interpreter, func: Func, args: Args, node: cst.CSTNode
     memo_key = _memo_key(interp, func, env)
     if memo_key is not None and memo_key in interp.memo:
         return interp.memo[memo_key]
-    steps = interp.steps
+    steps, said = interp.steps, (interp.activity, len(interp.entries))
     try:
         return _run_memoised(interp, func, env, node, args, memo_key)
     finally:
-        interp.spent[key] = interp.spent.get(key, 0) + interp.steps - steps
+        used = interp.steps - steps
+        interp.spent[key] = interp.spent.get(key, 0) + used
+        if _on_trial(interp):
+            idle = said == (interp.activity, len(interp.entries))
+            interp.idle[key] = interp.idle.get(key, 0) + used if idle else 0
+
+
+def _on_trial(interp: Interpreter) -> bool:
+    """Is this the host code of a function that nobody calls, so that no more than its kind is known of what is passed?"""
+    return interp.root is not None and not interp.traces
 
 
 def _run_memoised(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from jitlint.api import Report, Rule
+from jitlint.collector import collector_paused
 from jitlint.findings import Certainty, Finding, Severity, Span, Step
 from jitlint.knowledge import Knowledge
 from jitlint.project.model import JaxTarget, Module, Project
@@ -38,13 +39,14 @@ def analyse(
     """Run the analysis over a project and the rules over its events. ``observed`` is what a recorded run passed to
     jitted functions."""
     interp = Interpreter(project, knowledge, assume_jitted, observed)
-    run(interp, project)
-    demands.report(interp)
-    mutation.emit_mutated_statics(interp)
-    staleness.emit_stale_reads(interp)
-    captured.emit_captured(interp)
-    ctx = Context(interp, target or JaxTarget())
-    findings = list(run_rules(interp, ctx, rules))
+    with collector_paused():
+        run(interp, project)
+        demands.report(interp)
+        mutation.emit_mutated_statics(interp)
+        staleness.emit_stale_reads(interp)
+        captured.emit_captured(interp)
+        ctx = Context(interp, target or JaxTarget())
+        findings = list(run_rules(interp, ctx, rules))
     return Analysis(findings, interp)
 
 

@@ -227,6 +227,8 @@ class Interpreter:
         self.memo: dict[Any, Value] = {}
         self.spent: dict[int, int] = {}
         """Steps spent in each function since the root began."""
+        self.idle: dict[int, int] = {}
+        """Steps that each function took on the host, over all roots, since it last gave something to record."""
         self.library_names: dict[tuple[str, str], Value] = {}
         """Attributes of libraries met so far."""
         self.activity = 0
@@ -490,11 +492,12 @@ class Interpreter:
 
     def assign(self, target: cst.BaseExpression, value: Value, node: cst.CSTNode, augmented: bool = False) -> None:
         """Bind a target (name, attribute, subscript, tuple of targets) to a value."""
+        if isinstance(target, cst.Name):
+            self.assign_name(target.value, value, node)
+            if self.watch is not None:
+                self.watch(self.frame, target, value)
+            return
         match target:
-            case cst.Name():
-                self.assign_name(target.value, value, node)
-                if self.watch is not None:
-                    self.watch(self.frame, target, value)
             case cst.Tuple() | cst.List():
                 self._unpack(target, value, node)
             case cst.Attribute():
@@ -612,6 +615,8 @@ class Interpreter:
 
     def refine(self, test: cst.BaseExpression, holds: bool) -> None:
         """Use what a test says of names and attributes in the arm where it holds (or does not)."""
+        if type(test) not in _REFINABLE:  # an instance check against a libcst class that fails is slow
+            return
         match test:
             case cst.UnaryOperation(operator=cst.Not()):
                 self.refine(test.expression, not holds)
@@ -1570,6 +1575,19 @@ _BUILTIN_CLASSES = frozenset(
 
 _UNDOING = frozenset({cst.For, cst.While, cst.Try, cst.TryStar, cst.Match})
 """Statements that run their bodies from a state they may come back to."""
+
+_REFINABLE = frozenset(
+    {
+        cst.UnaryOperation,
+        cst.BooleanOperation,
+        cst.NamedExpr,
+        cst.Comparison,
+        cst.Call,
+        cst.Name,
+        cst.Attribute,
+    }
+)
+"""Tests that may say something of what they test."""
 
 _STATEMENTS: dict[type[cst.CSTNode], Any] = {
     cst.SimpleStatementLine: Interpreter._simple_line,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from functools import lru_cache
 
 import libcst as cst
 
@@ -43,8 +44,7 @@ def while_trip(node: cst.While, value: Callable[[cst.BaseExpression], Value | No
 
 def _step(node: cst.While, name: str, value: Callable[[cst.BaseExpression], Value | None]) -> float | None:
     """What is added to the counter in each turn, by the one statement of the body that changes it."""
-    found = _Changes(name)
-    node.body.visit(found)
+    found = _changes(node, name)
     direct = [s for line in node.body.body if isinstance(line, cst.SimpleStatementLine) for s in line.body]
     if len(found.changes) != 1 or found.leaves or not any(found.changes[0] is s for s in direct):
         return None
@@ -55,6 +55,14 @@ def _step(node: cst.While, name: str, value: Callable[[cst.BaseExpression], Valu
     if not isinstance(by, Const) or not isinstance(by.value, int | float) or isinstance(by.value, bool) or not by.value:
         return None
     return by.value if isinstance(change.operator, cst.AddAssign) else -by.value
+
+
+@lru_cache(maxsize=512)
+def _changes(node: cst.While, name: str) -> _Changes:
+    """What the body of a loop does to a name; a loop is met once in each run of its function."""
+    found = _Changes(name)
+    node.body.visit(found)
+    return found
 
 
 class _Changes(cst.CSTVisitor):

@@ -7,7 +7,7 @@ unknown), a ``Union`` of a few alternatives, or ``Unknown``. Unknown is never tr
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
@@ -732,31 +732,42 @@ def _merge_boxes(a: Box, b: Box, depth: int, make: Any) -> Value:
     return out  # type: ignore[no-any-return]
 
 
-def leaves(v: Value, depth: int = 0) -> Iterator[Value]:
+def leaves(v: Value) -> Sequence[Value]:
     """The values at the leaves of containers, pytree instances included."""
+    if not isinstance(v, _CONTAINERS):
+        return (v,)
+    out: list[Value] = []
+    _add_leaves(v, out, 0)
+    return out
+
+
+_CONTAINERS = (Tup, ListV, DictV, SetV, Union, Obj)
+
+
+def _add_leaves(v: Value, out: list[Value], depth: int) -> None:
+    if not isinstance(v, _CONTAINERS):
+        if depth <= MAX_DEPTH:
+            out.append(v)
+        return
     if depth > MAX_DEPTH:
         return
+    inside: Iterable[Value]
     if isinstance(v, Tup):
-        for i in v.items if v.items is not None else ((v.elem,) if v.elem is not None else ()):
-            yield from leaves(i, depth + 1)
+        inside = v.items if v.items is not None else (v.elem,) if v.elem is not None else ()
     elif isinstance(v, ListV):
-        yield from leaves(v.content, depth + 1)
-    elif isinstance(v, DictV | SetV):
-        for i in list(v.slots.values()):
-            yield from leaves(i, depth + 1)
+        inside = (v.content,)
     elif isinstance(v, Union):
-        for m in v.members:
-            yield from leaves(m, depth + 1)
-    elif (
-        isinstance(v, Obj)
-        and v.project_class is not None
-        and (v.project_class.facts.pytree or v.project_class.facts.namedtuple)
-    ):
-        for k, i in list(v.slots.items()):
-            if is_data(v, k, i):
-                yield from leaves(i, depth + 1)
+        inside = v.members
+    elif isinstance(v, DictV | SetV):
+        inside = v.slots.values()
     else:
-        yield v
+        cls = v.project_class
+        if cls is None or not (cls.facts.pytree or cls.facts.namedtuple):
+            out.append(v)
+            return
+        inside = [i for k, i in v.slots.items() if is_data(v, k, i)]
+    for i in inside:
+        _add_leaves(i, out, depth + 1)
 
 
 def traced_leaf(v: Value) -> Array | Tree | None:
