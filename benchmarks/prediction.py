@@ -4,8 +4,9 @@ usage: python benchmarks/prediction.py [--more DIR] [--write FILE] [-v]
 
 Every program of ``benchmarks/recompiling``, of the fixtures on recompiling (and of DIR) is run under JAX, with a count
 of how often the body of each jitted function runs while it is traced, and forecast by jitlint, which does not run it.
-Programs with a line ``N = …`` are also run and forecast with twice as many turns. Three figures: the number is exactly
-right; the class (one, bounded, grows with N) is right; the cause is the one that the program names on its first line.
+A program is a file, or a folder with a ``main.py``. Programs with a line ``N = …`` are also run and forecast with
+twice as many turns. Three figures: the number is exactly right; the class (one, bounded, grows with N) is right; the
+cause is the one that the program names on its first line.
 ``--write`` puts the table into a Markdown file.
 """
 
@@ -14,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -28,13 +30,15 @@ from jitlint.semantics.forecast import Forecast
 HERE = Path(__file__).resolve().parent
 FIXTURES = [HERE.parent / "fixtures" / "rules" / f"JIT{n}" for n in (204, 205, *range(301, 308))]
 RUNNER = """
-import collections, json, runpy, sys
+import collections, json, os, runpy, sys
 import jax
 from jax._src import core
 traces = collections.Counter()
+folder = os.path.dirname(sys.argv[1])
+sys.path.insert(0, folder)
 def profile(frame, event, arg):
     code = frame.f_code
-    if event == "call" and code.co_filename == sys.argv[1] and not core.trace_state_clean():
+    if event == "call" and code.co_filename.startswith(folder) and not core.trace_state_clean():
         traces[code.co_name] += 1
 out, sys.stdout = sys.stdout, sys.stderr
 sys.setprofile(profile)
@@ -88,7 +92,8 @@ def traces(program: Path) -> dict[str, int]:
 def forecasts(program: Path) -> dict[str, list[Forecast]]:
     """What jitlint foresees, by the name of the function."""
     out: dict[str, list[Forecast]] = {}
-    for each in estimates(load_project([program], Config()), Config()):
+    place = program.parent if program.name == "main.py" else program
+    for each in estimates(load_project([place], Config()), Config()):
         out.setdefault(each.function, []).append(each)
     return out
 
@@ -107,6 +112,8 @@ def rows(program: Path, folder: Path) -> list[Row]:
     traced, foreseen = [], []
     for number, version in enumerate(versions):
         place = folder / f"v{number}" / program.name
+        if program.name == "main.py":
+            shutil.copytree(program.parent, place.parent, ignore=shutil.ignore_patterns("__pycache__"))
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(version)
         traced.append(traces(place))
@@ -118,8 +125,15 @@ def rows(program: Path, folder: Path) -> list[Row]:
         kinds = tuple(dict.fromkeys(k for f in found for k in f.kinds))
         counts = tuple(t.get(name, 0) for t in traced)
         numbers = tuple(_total(f.get(name, [])) for f in foreseen)
-        out.append(Row(program.stem, name, counts, numbers, named.get(name), kinds))
+        title = program.parent.name if program.name == "main.py" else program.stem
+        out.append(Row(title, name, counts, numbers, named.get(name), kinds))
     return out
+
+
+def programs(folder: Path) -> list[Path]:
+    """The programs of a folder: its files, and the main files of the folders in it."""
+    files = [p for p in folder.glob("*.py") if ".fixed" not in p.name]
+    return sorted([*files, *folder.glob("*/main.py")])
 
 
 def table(found: list[Row]) -> str:
@@ -149,7 +163,7 @@ def main() -> None:
     found: list[Row] = []
     skipped = []
     for folder in [HERE / "recompiling", *FIXTURES, *options.more]:
-        for program in sorted(p for p in folder.glob("*.py") if ".fixed" not in p.name):
+        for program in programs(folder):
             with tempfile.TemporaryDirectory() as temporary:
                 try:
                     found += rows(program, Path(temporary))

@@ -18,6 +18,7 @@ from jitlint.semantics.values import (
     Const,
     DictV,
     Func,
+    Gone,
     Host,
     Jitted,
     Level,
@@ -62,6 +63,8 @@ def _get(interp: Interpreter, base: Value, name: str, node: cst.CSTNode) -> Valu
             return object_attribute(interp, base, name, node)
         case ClassV():
             return _class_attribute(interp, base, name, node)
+        case Gone():
+            return base
         case calls.SuperV(self=me, owner=owner):
             return _super_attribute(interp, me, owner, name)
         case operators.AtV():
@@ -374,6 +377,9 @@ def set_attribute(
                 operators.outer_write(interp, o.env, name, value, node, "attribute", interp.unit.code(target))
                 interp.write(o.env, name, value, node)
             case Func() | Jitted():
+                if isinstance(o, Func):
+                    spelled, again = interp.unit.code(target), name in o.attrs
+                    operators.outer_write(interp, o.env, (o.name, name), value, node, "attribute", spelled, again)
                 o.attrs[name] = value
 
 

@@ -23,6 +23,7 @@ from jitlint.semantics.values import (
     DictV,
     Func,
     Host,
+    Index,
     Jitted,
     Level,
     LibV,
@@ -98,13 +99,13 @@ def _len(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
                 operators.unsized(interp, v, args.node(0) or node, "len() of a 0-d array")
                 if v.shape:
                     d = v.shape[0]
-                    return Const(d, v.loops, "shape") if d is not None else Host("int", v.loops, "shape")
-                return Host("int", v.loops, "shape")
+                    return Const(d, via="shape") if d is not None else Host("int", v.shape_loops, "shape")
+                return Host("int", v.shape_loops, "shape")
             case ListV():
                 c = v.content
-                return Const(len(c.items)) if c.items is not None else Host("int", c.length_loops)
-            case Tup(items=items):
-                return Const(len(items)) if items is not None else Host("int", v.length_loops)
+                return _length(c)
+            case Tup():
+                return _length(v)
             case DictV():
                 return Const(len(v.slots)) if v.rest is None else Host("int")
             case Const(value=str() | bytes() as text):
@@ -121,6 +122,11 @@ def _len(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
     return union(one(m) for m in members(v))
 
 
+def _length(content: Tup) -> Value:
+    known = content.count if content.items is None else len(content.items)
+    return Host("int", content.length_loops) if known is None else Const(known)
+
+
 def _range(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
     for i, v in enumerate(args.pos):
         at = args.node(i) or node
@@ -135,7 +141,7 @@ def _range(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
             return UNKNOWN
         if len(r) <= 16:
             return Tup(tuple(Const(i) for i in r), kind=f"range:{len(r)}")
-        return Tup(None, Host("int"), kind=f"range:{len(r)}")
+        return Tup(None, Index("int", start=r.start, step=r.step, count=len(r)), kind=f"range:{len(r)}")
     return Tup(None, Host("int"), kind="range", length_loops=loops)
 
 
@@ -420,6 +426,13 @@ def _sequence(make: Callable[[Tup, cst.CSTNode], Value]) -> Handler:
         return make(replace(content, kind="tuple"), node)
 
     return handler
+
+
+def _deque(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
+    given = args.get(0, "iterable")
+    content = operators.iterate(interp, given, node) if given is not None else Tup(())
+    most = args.get(1, "maxlen")
+    return ListV(replace(content, kind="tuple"), node, "deque", None if most is None else shapes.as_int(most))
 
 
 def _frozenset(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
@@ -744,7 +757,7 @@ HANDLERS: dict[str, Handler] = {
     "collections.OrderedDict": _dict,
     "collections.defaultdict": lambda interp, args, node: DictV(rest=UNKNOWN, site=node, kind="defaultdict"),
     "collections.Counter": lambda interp, args, node: DictV(rest=Host("int"), site=node, kind="Counter"),
-    "collections.deque": _sequence(lambda c, n: ListV(c, n, "deque")),
+    "collections.deque": _deque,
     "builtins.dict": _dict,
     "builtins.reversed": _reversed,
     "builtins.type": _type,
@@ -956,11 +969,12 @@ def _str_method(interp: Interpreter, me: Value, method: str, args: Args, node: c
                 return Host("bool")
         return Host("bool")
     if method in ("split", "rsplit", "splitlines"):
-        return ListV(Tup(None, Host("str")), node)
+        loops = operators._loops(me)
+        return ListV(Tup(None, Host("str", loops), length_loops=loops), node)
     if method in ("lower", "upper", "strip", "title"):
         if isinstance(me, Const) and not args.pos:
-            return Const(getattr(me.value, method)())
-        return Host("str")
+            return Const(getattr(me.value, method)(), me.loops)
+        return Host("str", operators._loops(me))
     if method in ("find", "count", "index", "rfind"):
         return Host("int")
     if method == "join":

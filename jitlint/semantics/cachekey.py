@@ -27,8 +27,10 @@ from jitlint.semantics.values import (
     Obj,
     Partial,
     Tup,
+    Union,
     Value,
     Wrapped,
+    leaves,
     py_type,
 )
 
@@ -178,7 +180,11 @@ def leaves_of(name: str, value: Value, made: Moment, path: str, depth: int = 0) 
             yield structure, Atom((kind, len(content.items)), text=f"a {kind} of {len(content.items)}")
             for n, item in enumerate(content.items):
                 yield from leaves_of(name, item, made, f"{path}[{n}]", depth + 1)
-        case DictV() if value.rest is None:
+        case DictV() if value.rest is not None:
+            yield structure, Atom(None, value.grown, text=f"a {value.kind}")
+        case Union():
+            yield from _alternatives(name, value, made, path, depth)
+        case DictV():
             keys = tuple(sorted(map(str, value.entries())))
             yield structure, Atom((value.kind, keys), text=f"a {value.kind} of {', '.join(keys)}")
             for k, item in value.entries().items():
@@ -196,6 +202,21 @@ def leaves_of(name: str, value: Value, made: Moment, path: str, depth: int = 0) 
                     yield Part(name, "meta" if atom.at is not None else "static", f"{path}.{k}"), atom
                 else:
                     yield from leaves_of(name, item, made, f"{path}.{k}", depth + 1)
+
+
+def _alternatives(name: str, value: Union, made: Moment, path: str, depth: int) -> Iterator[tuple[Part, Atom]]:
+    """The parts of one of several values. Where a test that changes over a loop decides which one it is, so do they."""
+    loops = NO_LOOPS.union(*(v.loops for m in value.members for v in leaves(m) if isinstance(v, Const | Host | Array)))
+    found: dict[Part, dict[Hashable, Atom]] = {}
+    for member in value.members:
+        for part, atom in leaves_of(name, member, made, path, depth + 1):
+            found.setdefault(part, {}).setdefault(atom.value, atom)
+    for part, atoms in found.items():
+        if len(atoms) == 1:
+            yield part, next(iter(atoms.values()))
+        elif None not in atoms and loops:
+            texts = " or ".join(a.text for a in atoms.values())
+            yield part, Atom(None, frozenset(x.few(len(atoms)) for x in loops), True, texts)
 
 
 def _shape(value: Array) -> str:

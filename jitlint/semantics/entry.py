@@ -100,6 +100,8 @@ class Entry:
     moment: Moment = Moment()
     kept: str = ""
     """How it outlives the code that made it: ``returned``, ``attribute``, ``item``, ``global``, ``argument``."""
+    held: bool = False
+    """What it is kept in is itself returned or stored."""
     time: int = 0
     cache: dict[Any, Value] = field(default_factory=dict)
     made_under: Any = None

@@ -1422,12 +1422,13 @@ class Interpreter:
             self._comp_assign(comp.target, operators.element(self, content.any_item(), loop), env)
             self._comp_filters(comp)
             lengths = content.length_loops
+            count = None if comp.ifs else loop.trip
             if comp.inner_for_in is not None:
                 return Tup(None, self.comprehend(comp.inner_for_in, element).any_item(), length_loops=lengths)
             out_of_many = element()
             if len(self.functions) > made:
                 self._comp_assign(comp.target, operators.element(self, content.any_item(), loop), env, True)
-            return Tup(None, out_of_many, length_loops=lengths)
+            return Tup(None, out_of_many, length_loops=lengths, count=count)
         finally:
             self.loops.pop()
             frame.env = outer

@@ -41,7 +41,7 @@ from jitlint.semantics.values import (
 )
 
 if TYPE_CHECKING:
-    from jitlint.semantics.interp import Interpreter
+    from jitlint.semantics.interp import Interpreter, Loop
 
 Given = dict[str, tuple[Value, "cst.CSTNode | None"]]
 
@@ -724,9 +724,9 @@ def _shape(model: FunctionModel, given: Given, me: Value | None) -> Shape | None
     return None
 
 
-def _resized(model: FunctionModel, given: Given) -> frozenset[Any]:
+def _resized(model: FunctionModel, given: Given) -> frozenset[Loop]:
     """The loops over which an argument that gives the shape, or the length of a list of arrays, changes."""
-    out: frozenset[Any] = frozenset()
+    out: frozenset[Loop] = frozenset()
     for name, (value, _) in given.items():
         content = value.content if isinstance(value, ListV) else value
         if isinstance(content, Tup) and content.items is None:

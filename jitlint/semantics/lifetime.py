@@ -19,6 +19,7 @@ def keep(interp: Interpreter, value: Value, how: str, depth: int = 0) -> None:
         return
     match value:
         case Jitted(entry=entry):
+            entry.held |= depth > 0
             if entry.kept in ("", "returned", "argument"):
                 entry.kept = how
         case Func():

@@ -367,6 +367,7 @@ def _binary(interp: Interpreter, op: type[cst.CSTNode], left: Value, right: Valu
         out.slots.update(left.slots)
         out.slots.update(right.slots)
         return out
+    leaks.check(interp, [left, right], node)
     return UNKNOWN
 
 
@@ -1223,8 +1224,12 @@ def is_outer_iterator(interp: Interpreter, value: Value, node: cst.BaseExpressio
 
 def trip_count(value: Value) -> int | None:
     """How often a loop over a value turns, where known though the elements are not listed."""
+    if isinstance(value, ListV):
+        value = value.content
     if isinstance(value, Tup) and value.kind.startswith("range:"):
         return int(value.kind[6:])
+    if isinstance(value, Tup):
+        return value.count
     if isinstance(value, Array) and value.shape:
         return value.shape[0]
     return None

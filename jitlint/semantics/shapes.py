@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from jitlint.semantics.values import Array, Const, Host, Shape, Tup, Value
+from jitlint.semantics.values import NONE, Array, Const, Host, Index, Shape, Tup, Value
 
 _ORDER = ["bool", "int", "float", "complex"]
 _DEFAULT = {"int": "int32", "float": "float32", "complex": "complex64", "bool": "bool"}
@@ -164,7 +164,45 @@ def indexed(shape: Shape | None, parts: Sequence[Value]) -> Shape | None:
     return tuple(out)
 
 
+def dimensions(shape: Shape | None, parts: Sequence[Value]) -> list[tuple[Value, int | None]]:
+    """The parts of an index, each with the length of the axis that it is for, where that is known."""
+    if shape is None or any(isinstance(p, Const) and (p.value is None or p.value is ...) for p in parts):
+        return [(p, None) for p in parts]
+    return [(p, shape[i] if i < len(shape) else None) for i, p in enumerate(parts)]
+
+
+MOST_TURNS = 100_000
+
+
+def lengths(dim: int | None, s: Any) -> set[int] | None:
+    """The lengths of ``x[a:b]`` over the turns of a loop whose index ``a`` or ``b`` (or both) comes from; None where
+    they are not known."""
+    lower, upper, step = s.bounds
+    steps = {(b.count, b.loops) for b in (lower, upper) if isinstance(b, Index)}
+    if dim is None or step != NONE or len(steps) != 1:
+        return None
+    count = next(iter(steps))[0]
+    starts, stops = _turns(lower, 0, count), _turns(upper, dim, count)
+    if starts is None or stops is None or count > MOST_TURNS:
+        return None
+    return {len(range(*slice(a, b).indices(dim))) for a, b in zip(starts, stops, strict=True)}
+
+
+def _turns(bound: Value, default: int, count: int) -> list[int] | None:
+    match bound:
+        case Index(start=start, step=step):
+            return [start + step * turn for turn in range(count)]
+        case Const(value=None):
+            return [default] * count
+        case Const(value=int(value)):
+            return [value] * count
+    return None
+
+
 def _sliced(dim: int | None, s: Any) -> int | None:
+    found = lengths(dim, s)
+    if found is not None and len(found) == 1:
+        return found.pop()
     bounds = []
     for b in s.bounds:
         if not isinstance(b, Const):

@@ -87,6 +87,14 @@ UNKNOWN = Unknown()
 
 
 @dataclass(frozen=True, slots=True)
+class Gone(Unknown):
+    """Nothing is known, but that it was given to a call that donates it."""
+
+    origin: Origin
+
+
+
+@dataclass(frozen=True, slots=True)
 class Const(Value):
     """A Python constant: None, bool, int, float, complex, str, bytes or Ellipsis."""
 
@@ -189,6 +197,8 @@ class Tup(Value):
     elem: Value | None = None
     kind: str = "tuple"
     length_loops: frozenset[Any] = field(default=NO_LOOPS, compare=False)
+    count: int | None = field(default=None, compare=False)
+    """The length, where it is known and the items are not told apart."""
 
     def any_item(self) -> Value:
         """The join of all elements; Unknown when there is none."""
@@ -496,7 +506,7 @@ def union(values: Iterable[Value]) -> Value:
     for v in values:
         for m in members(v):
             if isinstance(m, Unknown):
-                return UNKNOWN
+                return m if isinstance(m, Gone) else UNKNOWN
             for i, o in enumerate(out):
                 j = _merge(o, m, 0)
                 if j is not None:
@@ -516,7 +526,7 @@ def join(a: Value, b: Value, depth: int = 0) -> Value:
     if a is b:
         return a
     if isinstance(a, Unknown) or isinstance(b, Unknown):
-        return UNKNOWN
+        return next((v for v in (a, b) if isinstance(v, Gone)), UNKNOWN)
     if depth > MAX_DEPTH:
         return UNKNOWN
     if not isinstance(a, Union) and not isinstance(b, Union):
@@ -705,9 +715,10 @@ def merge_tups(a: Tup, b: Tup, depth: int = 0) -> Tup:
     for v in [*(a.items or ()), *((b.elem,) if b.elem is not None else ()), *(b.items or ())]:
         elem = v if elem is None else join(elem, v, depth + 1)
     loops = a.length_loops | b.length_loops
-    if a.items is None and elem is a.elem and loops == a.length_loops:
+    count = a.count if a.items is None and a.count == b.count else None
+    if a.items is None and elem is a.elem and loops == a.length_loops and count == a.count:
         return a
-    return Tup(None, elem, a.kind, loops)
+    return Tup(None, elem, a.kind, loops, count)
 
 
 def _merge_boxes(a: Box, b: Box, depth: int, make: Any) -> Value:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from jitlint.semantics.cachekey import Atom, Part
@@ -66,7 +67,7 @@ def estimate(entries: Sequence[Entry]) -> Estimate | None:
             if is_test(call.moment):
                 continue
             key = dict(call.key)
-            made = identity(entry.func, entry.moment, kept=bool(entry.kept))
+            made = identity(entry.func, entry.moment, kept=entry.kept not in ("", "returned"))
             if made is not None:
                 loops = frozenset(t.loop for t in made.moment.open)
                 key[FUNCTION] = Atom(made.key, loops, text=made.why, at=made.moment)
@@ -84,7 +85,7 @@ def _of_run(entry: Entry, seen: list[_Seen]) -> Estimate:
         places.setdefault(s.place, []).append(s)
     causes = [c for p in parts for c in _causes(p, seen, places)]
     plain: set[tuple[Hashable, ...]] = set()
-    open_: dict[tuple[Hashable, ...], tuple[Loop, ...]] = {}
+    open_: dict[tuple[Hashable, ...], list[tuple[_Seen, tuple[Loop, ...]]]] = {}
     common = {p: next((s.key[p].value for s in seen if p in s.key and s.key[p].value is not None), None) for p in parts}
     for group in places.values():
         grown = {p: over for p in parts if (over := _grows(p, group)) is not None}
@@ -96,16 +97,15 @@ def _of_run(entry: Entry, seen: list[_Seen]) -> Estimate:
                 common[p] if _atom(s, p).value is None else _atom(s, p).value for p in parts if p not in grown
             )
             if loops:
-                open_[vector] = tuple(loops.values())
+                open_.setdefault(vector, []).append((s, tuple(loops.values())))
             else:
                 plain.add(vector)
     number: int | None = len(plain)
     loop: Loop | None = None
-    for loops_of in open_.values():
-        factor: int | None = 1
-        for x in loops_of:
-            loop = loop or x
-            factor = None if factor is None or x.trip is None else factor * x.trip
+    for each in open_.values():
+        varying = {id(x.node): x for _, loops_of in each for x in loops_of}
+        loop = loop or next(iter(varying.values()))
+        factor = _product(_turns(x, [s for s, _ in each]) for x in varying.values())
         number = None if number is None or factor is None else number + factor
     settings = [c for c in causes if c.loop is not None and c.setting]
     exact = all(s.call.moment.certain for s in seen) and not settings
@@ -116,19 +116,37 @@ def _atom(s: _Seen, p: Part) -> Atom:
     return s.key.get(p, Atom())
 
 
+def _product(numbers: Iterable[int | None]) -> int | None:
+    found = list(numbers)
+    return None if None in found else prod(n for n in found if n is not None)
+
+
+def _turns(loop: Loop, seen: list[_Seen]) -> int | None:
+    """The turns of a loop in which these calls, which are other ones in each turn, happen."""
+    turns = [t for s in seen for t in s.call.moment.turns if t.loop.node is loop.node]
+    known = {t.turn for t in turns}
+    if None not in known:
+        return len(known)
+    if loop.trip is None or not any(t.loop is loop for t in turns):
+        return loop.trip
+    return max(1, loop.trip - min(2, *(t.passes for t in turns)))
+
+
 def _changing(s: _Seen, p: Part, group: list[_Seen]) -> tuple[Loop, ...]:
     """The loops over which a part of this call changes in a way that is not known turn by turn."""
     atom = _atom(s, p)
     if not atom.loops or s.call.traced:
         return ()
-    out = []
+    out: list[Loop] = []
     for t in s.call.moment.turns:
-        if not any(x.node is t.loop.node for x in atom.loops) or t.turn is not None and atom.value is not None:
+        over = [x for x in atom.loops if x.node is t.loop.node]
+        if not over or t.turn is not None and atom.value is not None:
             continue
         moments = [g.call.moment if atom.at is None else _atom(g, p).at or g.call.moment for g in group]
         same = [u for m in moments for u in m.turns if u.loop.node is t.loop.node]
         if again({u.passes: True for u in same}) or len({u.turn for u in same}) > 1:
-            out.append(t.loop)
+            few = [x.trip for x in over if x.trip is not None]
+            out.append(t.loop.few(min(few)) if len(few) == len(over) else t.loop)
     return tuple(out)
 
 
@@ -145,7 +163,8 @@ def _grows(p: Part, group: list[_Seen]) -> Loop | None:
             later = set().union(*(v for k, v in by_pass.items() if k > 1))
             if None not in first and None not in second and first.isdisjoint(second) and later == {None}:
                 grown: Loop = t.loop
-                return grown
+                few = [x.trip for g in group for x in _atom(g, p).loops if x.node is grown.node and x is not grown]
+                return grown.few(min(few)) if few else grown
     return None
 
 
@@ -174,9 +193,10 @@ def _over_loop(p: Part, group: list[_Seen]) -> Cause | None:
     nodes = tuple(a.node for a in atoms if a.node is not None)
     calls = tuple(s.call for s in here)
     if loops:
-        number: int | None = 1
-        for x in loops.values():
-            number = None if number is None or x.trip is None else number * x.trip
+        open_ = [s for s in here if _changing(s, p, here) or grown is not None]
+        plain = {_atom(s, p).value for s in here if s not in open_} - {None}
+        number = _product(_turns(x, open_) for x in loops.values())
+        number = None if number is None else number + len(plain)
         setting = all(a.setting for a in atoms)
         certain = any(c.moment.certain for c in calls)
         first = next(iter(loops.values()))

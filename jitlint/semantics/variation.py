@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 # ------------------------------------------------------------------------------------------------ counting
 
 
+MANY_OBJECTS = 4
+"""As many objects that each compile a program of their own, one after the other, are too many."""
+
+
 @dataclass(frozen=True, slots=True)
 class Count:
     """How many: ``number`` (None: as many as turns or calls that are not known), exact or at most, and over what."""
@@ -149,7 +153,7 @@ def remade_site(interp: Interpreter, node: cst.CSTNode) -> Remade | None:
     keyed: list[tuple[Hashable, Moment]] = []
     why = ""
     for e in entries:
-        found = identity(e.func, e.moment, kept=bool(e.kept))
+        found = identity(e.func, e.moment, kept=e.kept not in ("", "returned"))
         if found is None or _memoised(e):
             continue
         keyed.append((found.key, found.moment))
@@ -196,10 +200,10 @@ def _called_within(entry: Entry, loop: Loop) -> bool:
 
 def _discarded(entry: Entry, outer: Loop | None) -> bool:
     """Is it gone when the function that made it has returned, or at the end of the loop's turn?"""
-    if entry.kept in ("attribute", "item", "global", "cache"):
-        return False
     func = entry.frame.func
     if func is not None and func.name == "__init__":
+        return outer is not None and not entry.held and (outer.trip or 0) >= MANY_OBJECTS and _called_within(entry, outer)
+    if entry.kept in ("attribute", "item", "global", "cache"):
         return False
     if not entry.kept and not entry.frame.kept:
         return any(c.inside for c in entry.calls)
