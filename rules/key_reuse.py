@@ -42,11 +42,15 @@ def check(event: KeyReuse, ctx: Context) -> Iterator[Report]:
             return
         message = f"`{ctx.code(event)}` uses a key that `{event.entry.name}` captures: each call gives the same numbers"
         advice = "pass the key as an argument, and a new one in each call"
+    elif event.how == "kept":
+        message = f"`{ctx.code(event)}` uses a key that the object keeps: every call gives the same numbers"
+        advice = "split the key in each call, and keep one part: `self.key, sub = jax.random.split(self.key)`"
     else:
         row = ctx.span(event.first_unit, event.first).row
         message = f"`{ctx.code(event)}` uses a key that was used in line {row}: the numbers are not independent"
         advice = "split the key, and use each part once"
-    yield Report(event.node, message, advice, trace=(ctx.step("used first here", event.first, event.first_unit),))
+    step = "called again here" if event.how == "kept" else "used first here"
+    yield Report(event.node, message, advice, trace=(ctx.step(step, event.first, event.first_unit),))
 
 
 RULE = Rule(

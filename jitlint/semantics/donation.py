@@ -8,7 +8,8 @@ goes when the slot is assigned anew. Under an outer trace nothing is donated.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from copy import copy
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -22,12 +23,14 @@ from jitlint.semantics.values import (
     Array,
     DictV,
     Env,
+    Gone,
     Level,
     ListV,
     Obj,
     Origin,
     Tup,
     Union,
+    Unknown,
     Value,
     leaves,
 )
@@ -54,7 +57,7 @@ def before_call(
     leaf = next((x for v in given.values() for x in _donated(v)), None)
     if leaf is not None:
         _emit(interp, leaf, node, "again", entry)
-        return leaf.via == DONATED
+        return isinstance(leaf, Array) and leaf.via == DONATED
     for first in donated & given.keys():
         for name, value in given.items():
             if name != first and value is given[first] and any(_buffers(value)) and interp.root is None:
@@ -64,12 +67,24 @@ def before_call(
 
 
 def after_call(
-    interp: Interpreter, entry: Entry, given: dict[str, Value], donated: set[str], result: Value, node: cst.CSTNode
+    interp: Interpreter,
+    entry: Entry,
+    given: dict[str, Value],
+    at: dict[str, cst.CSTNode],
+    donated: set[str],
+    result: Value,
+    node: cst.CSTNode,
 ) -> None:
-    """Mark the buffers that the call took over, wherever they are still referred to."""
+    """Mark the buffers that the call took over, wherever they are still referred to; of what is not known, the name
+    that it was given as (``at``)."""
     marks: dict[int, tuple[Array, Array]] = {}
     results = list(leaves(result))
     for name in donated:
+        place = at.get(name)
+        if isinstance(given.get(name), Unknown) and isinstance(place, cst.Name | cst.Attribute):
+            slot = interp.place(place)
+            if slot is not None and isinstance(slot[2], Unknown):
+                interp.trail.write(slot[0], slot[1], Gone(Origin(f"donated to `{entry.name}` here", node, interp.unit)))
         for leaf in _buffers(given[name]) if name in given else ():
             usable = _usable(leaf, results)
             if usable is not False:
@@ -77,11 +92,11 @@ def after_call(
                 via = DONATED if usable and interp.root is None else MAYBE_DONATED
                 marks[id(leaf)] = (leaf, replace(leaf, via=via, origin=origin))
     if marks:
-        seen: set[int] = set()
+        marking = _Marking(interp, marks)
         for box in _scopes(interp):
-            _mark_box(interp, box, marks, seen, 0)
+            marking.keep(box, 0)
         for value in given.values():
-            _marked(interp, value, marks, seen, 0)
+            marking.marked(value, 0)
 
 
 def check(interp: Interpreter, values: Iterable[Value], node: cst.CSTNode) -> bool:
@@ -91,7 +106,7 @@ def check(interp: Interpreter, values: Iterable[Value], node: cst.CSTNode) -> bo
     for value in values:
         for leaf in _donated(value):
             _emit(interp, leaf, node, "read", None)
-            return leaf.via == DONATED and not isinstance(value, Union)
+            return isinstance(leaf, Array) and leaf.via == DONATED and not isinstance(value, Union)
     return False
 
 
@@ -99,8 +114,13 @@ def _buffers(value: Value) -> Iterator[Array]:
     return (x for x in leaves(value) if isinstance(x, Array) and x.level is Level.HOST)
 
 
-def _donated(value: Value) -> Iterator[Array]:
-    return (x for x in _buffers(value) if x.via in (DONATED, MAYBE_DONATED))
+def _donated(value: Value) -> Iterator[Array | Gone]:
+    for leaf in leaves(value):
+        match leaf:
+            case Gone():
+                yield leaf
+            case Array(level=Level.HOST, via="donated" | "maybe donated"):
+                yield leaf
 
 
 def _usable(leaf: Array, results: list[Value]) -> bool | None:
@@ -131,32 +151,59 @@ def _scopes(interp: Interpreter) -> Iterator[Box]:
             env = env.parent
 
 
-def _mark_box(interp: Interpreter, box: Box, marks: dict[int, tuple[Array, Array]], seen: set[int], depth: int) -> None:
-    if id(box) in seen or depth > DEPTH:
-        return
-    seen.add(id(box))
-    for key, value in list(box.slots.items()):
-        new = _marked(interp, value, marks, seen, depth)
-        if new is not value:
-            interp.trail.write(box, key, new)
+@dataclass(slots=True)
+class _Marking:
+    """Puts marked arrays in the place of the ones that were donated. Scopes and objects are changed; a container or
+    pytree is replaced by a marked copy wherever it is referred to, since it is the same on ways that did not donate."""
+
+    interp: Interpreter
+    marks: dict[int, tuple[Array, Array]]
+    """What takes the place of an array, by its id; the array itself, too, so that the id stays its own."""
+    copies: dict[int, tuple[ListV | DictV | Obj, ListV | DictV | Obj]] = field(default_factory=dict)
+    seen: set[int] = field(default_factory=set)
+
+    def keep(self, box: Box, depth: int) -> None:
+        """Mark what a scope or an object refers to."""
+        if id(box) in self.seen or depth > DEPTH:
+            return
+        self.seen.add(id(box))
+        for key, value in list(box.slots.items()):
+            new = self.marked(value, depth)
+            if new is not value:
+                self.interp.trail.write(box, key, new)
+
+    def marked(self, value: Value, depth: int) -> Value:
+        """The value with its donated arrays marked; itself when it has none."""
+        match value:
+            case Array():
+                found = self.marks.get(id(value))
+                return found[1] if found is not None else value
+            case Tup(items=items) if items is not None:
+                new = tuple(self.marked(i, depth + 1) for i in items)
+                return value if all(a is b for a, b in zip(new, items, strict=True)) else replace(value, items=new)
+            case ListV() | DictV():
+                return self._copy(value, depth)
+            case Obj():
+                cls = value.project_class
+                if cls is not None and (cls.facts.pytree or cls.facts.namedtuple):
+                    return self._copy(value, depth)
+                self.keep(value, depth + 1)
+        return value
+
+    def _copy(self, box: ListV | DictV | Obj, depth: int) -> ListV | DictV | Obj:
+        known = self.copies.get(id(box))
+        if known is not None or depth > DEPTH:
+            return known[1] if known is not None else box
+        self.copies[id(box)] = (box, box)
+        slots = {key: self.marked(value, depth + 1) for key, value in box.slots.items()}
+        if any(new is not box.slots[key] for key, new in slots.items()):
+            out = copy(box)
+            out.slots = slots
+            self.copies[id(box)] = (box, out)
+        return self.copies[id(box)][1]
 
 
-def _marked(
-    interp: Interpreter, value: Value, marks: dict[int, tuple[Array, Array]], seen: set[int], depth: int
-) -> Value:
-    match value:
-        case Array():
-            found = marks.get(id(value))
-            return found[1] if found is not None else value
-        case Tup(items=items) if items is not None:
-            new = tuple(_marked(interp, i, marks, seen, depth + 1) for i in items)
-            return value if all(a is b for a, b in zip(new, items, strict=True)) else replace(value, items=new)
-        case ListV() | DictV() | Obj():
-            _mark_box(interp, value, marks, seen, depth + 1)
-    return value
-
-
-def _emit(interp: Interpreter, leaf: Array, node: cst.CSTNode, how: str, entry: Entry | None) -> None:
+def _emit(interp: Interpreter, leaf: Array | Gone, node: cst.CSTNode, how: str, entry: Entry | None) -> None:
     origin = leaf.origin
     if origin is not None and not interp.quiet and not _is_first_use(interp, origin.node, node):
         return
@@ -168,7 +215,7 @@ def _emit(interp: Interpreter, leaf: Array, node: cst.CSTNode, how: str, entry: 
             how=how,
             entry=entry,
             source=origin,
-            possible=leaf.via == MAYBE_DONATED,
+            possible=isinstance(leaf, Gone) or leaf.via == MAYBE_DONATED,
         )
     )
 

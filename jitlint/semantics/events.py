@@ -289,7 +289,8 @@ class StaleRead(Event):
 @dataclass(eq=False, slots=True, kw_only=True)
 class KeyReuse(Event):
     """A PRNG key is consumed a second time. ``how``: ``again`` (at another place), ``loop`` (in each turn), ``jit`` (in each call
-    of the jitted function ``entry``, which captures it)."""
+    of the jitted function ``entry``, which captures it), ``kept`` (in each call of a method, by the object; ``first`` is
+    the second call)."""
 
     first: cst.CSTNode
     first_unit: Unit

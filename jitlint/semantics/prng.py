@@ -70,7 +70,7 @@ def consume(interp: Interpreter, key: Value, at: cst.CSTNode | None, node: cst.C
     if isinstance(before, Used) and before.root is interp.root and not _assigned_since(interp, identity, before.time):
         paired = what in _SELECTIONS and before.what == what
         if not paired and not is_test(interp.moment()):  # tests often want the same numbers
-            _emit_again(interp, identity, chain, before, what)
+            _emit_again(interp, identity, at, chain, before, what)
         return
     captured = _captured_by(interp, identity)
     if captured is not None:
@@ -104,21 +104,40 @@ def _assigned_since(interp: Interpreter, identity: Any, time: int) -> bool:
     return any(w.time > time for w in writes)
 
 
-def _emit_again(interp: Interpreter, identity: Any, chain: tuple[Place, ...], before: Used, what: str) -> None:
-    """Report where the two ways to the key part: in the function that uses it twice, not in what it calls."""
+def _emit_again(
+    interp: Interpreter, identity: Any, at: cst.CSTNode | None, chain: tuple[Place, ...], before: Used, what: str
+) -> None:
+    """Report where the two ways to the key part: in the function that uses it twice, not in what it calls; there, when
+    it is a method that uses a key of its object."""
     for level, ((node, unit), (first, first_unit)) in enumerate(zip(chain, before.chain, strict=False)):
         if node is not first:
             if level == len(chain) - 1 or _is_given(interp, level, node, identity):
                 event = KeyReuse(node=node, unit=unit, first=first, first_unit=first_unit, what=what, how="again")
                 interp.emit(event)
+            elif chain[-1][0] is before.chain[-1][0] and _is_own(at):
+                used, used_unit = chain[-1]
+                interp.emit(KeyReuse(node=used, unit=used_unit, first=node, first_unit=unit, what=what, how="kept"))
             return
     if before.turns != _turns(interp):
-        node, unit = chain[-1]
+        level = _loop_level(interp, before)
+        node, unit = chain[level if _is_given(interp, level, chain[level][0], identity) else -1]
         interp.emit(KeyReuse(node=node, unit=unit, first=node, first_unit=unit, what=what, how="loop"))
+
+
+def _is_own(at: cst.CSTNode | None) -> bool:
+    """Is the key an attribute of the object whose method runs?"""
+    return isinstance(at, cst.Attribute) and isinstance(at.value, cst.Name) and at.value.value == "self"
 
 
 def _turns(interp: Interpreter) -> tuple[Any, ...]:
     return tuple((id(loop), loop.turn, loop.passes) for loop in interp.loops)
+
+
+def _loop_level(interp: Interpreter, before: Used) -> int:
+    """Where in the chain of calls the loop runs that has gone on since."""
+    went_on = next((loop for loop in interp.loops if (id(loop), loop.turn, loop.passes) not in before.turns), None)
+    callers = [c for c, f in pairwise(interp.frames) if f.func is not None and f.call is not None]
+    return next((i for i, c in enumerate(callers) if went_on is not None and c is went_on.frame), len(callers))
 
 
 def _is_given(interp: Interpreter, level: int, node: cst.CSTNode, identity: Any) -> bool:

@@ -700,7 +700,7 @@ def call_jitted(interp: Interpreter, jitted: Jitted, args: Args, node: cst.CSTNo
     if not interp.traces:
         timing.called(interp, entry, call)
     if donated:
-        donation.after_call(interp, entry, call.bound, donated, result, node)
+        donation.after_call(interp, entry, call.bound, call.nodes, donated, result, node)
     return out
 
 
@@ -819,6 +819,10 @@ def _check_static(interp: Interpreter, entry: Entry, name: str, value: Value, at
     what = unhashable(value)
     if what is not None:
         report("unhashable", what)
+    elif isinstance(value, Union):
+        whats = [unhashable(m) for m in value.members if m != NONE]
+        if whats and None not in whats:
+            report("unhashable", str(whats[0]), True)
     return False
 
 

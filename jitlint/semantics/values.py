@@ -93,7 +93,6 @@ class Gone(Unknown):
     origin: Origin
 
 
-
 @dataclass(frozen=True, slots=True)
 class Const(Value):
     """A Python constant: None, bool, int, float, complex, str, bytes or Ellipsis."""
@@ -327,6 +326,8 @@ class Func(Value):
     birth: int = 0
     flavour: str = ""
     """``static``, ``class`` or ``property`` for methods so decorated; ``lru_cache``, ``contextmanager``."""
+    configured: bool = False
+    """The defaults of its parameters are replaced by settings from elsewhere."""
     moment: Moment = Moment()
     """When it was made, as far as the run of the program tells."""
 
@@ -458,6 +459,8 @@ class ClassFacts:
     custom_flatten: bool = False
     opaque: bool = False
     """Some decorator is not understood: what it makes of the class is not known."""
+    configured: bool = False
+    """The defaults of its fields are replaced by settings from elsewhere."""
 
 
 class Obj(Box, Value):
