@@ -106,9 +106,13 @@ def call_node(interp: Interpreter, node: cst.Call) -> Value:
     ):
         return _super(interp, node)
     func = interp.eval(node.func)
+    enough = _READ_UP_TO.get(func.name) if isinstance(func, LibV) else None
     args = Args()
     for a in node.args:
-        value = interp.eval(a.value)
+        if enough is not None and isinstance(a.value, cst.GeneratorExp):
+            value = interp.generator(a.value, enough)
+        else:
+            value = interp.eval(a.value)
         if a.star == "*":
             content = operators.iterate(interp, value, a.value)
             if content.items is not None and args.rest is None:
@@ -125,6 +129,14 @@ def call_node(interp: Interpreter, node: cst.Call) -> Value:
             args.pos.append(value)
             args.pos_nodes.append(a.value)
     return call_value(interp, func, args, node)
+
+
+_READ_UP_TO: dict[str, Callable[[Value], bool]] = {
+    "builtins.next": lambda v: True,
+    "builtins.any": lambda v: operators.known_truth(v) is True,
+    "builtins.all": lambda v: operators.known_truth(v) is False,
+}
+"""Builtins that read an iterator no further than to an element of which this is true."""
 
 
 def _keywords(args: Args, value: Value, node: cst.CSTNode) -> None:
@@ -557,6 +569,8 @@ def _argument(
         default = func.defaults.get(p.name)
         if default is None:
             return UNKNOWN
+        if func.configured or p.name != "self" and func.owner is not None and func.owner.facts.configured:
+            return elsewhere(default)
         return join(default, args.more) if args.more is not None and p.kind in ("pos", "kwonly") else default
     if (
         node is not None
@@ -830,6 +844,9 @@ def instantiate(interp: Interpreter, cls: ClassV, args: Args, node: cst.CSTNode)
 def field_default(interp: Interpreter, cls: ClassV, name: str) -> Value:
     """The default of a dataclass field (``field(default=…)`` taken apart)."""
     value = cls.lookup(name)
+    if cls.facts.configured:
+        default = value.default if isinstance(value, FieldV) else value
+        return elsewhere(default) if default is not None else UNKNOWN
     if isinstance(value, FieldV):
         if value.default is not None:
             return value.default
@@ -837,6 +854,12 @@ def field_default(interp: Interpreter, cls: ClassV, name: str) -> Value:
             return call_value(interp, value.factory, Args(), cls.node)
         return UNKNOWN
     return value if value is not None else UNKNOWN
+
+
+def elsewhere(default: Value) -> Value:
+    """What a setting may be whose default a configuration replaces: of the same type, where it has one."""
+    kind = py_type(default)
+    return Host(kind) if kind in (*operators.NUMBERS, "str") else UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)

@@ -250,8 +250,8 @@ class Interpreter:
         self.watch: Callable[[Frame, cst.CSTNode, Value], None] | None = None
         self.make_unit: Callable[[Module, TopStatement], Unit] = Unit
         """Where the units of a module come from, for who keeps their trees."""
-        self.runs_uncalled: Callable[[Module], bool] | None = None
-        """Of which modules the functions are run that nothing calls; None: of all."""
+        self.runs_uncalled: Callable[[Unit], bool] | None = None
+        """In which statements of modules the functions are run that nothing calls; None: in all."""
 
     # ---------------------------------------------------------------- context
 
@@ -730,7 +730,7 @@ class Interpreter:
         turns = self._turns(content)
         if turns is not None:
             return self._for_unrolled(node, loop, content.items or ())
-        each = content.any_item()
+        each = operators.any_turn(content)
         if varying:
             each = operators.element(self, each, loop)
 
@@ -1354,6 +1354,10 @@ class Interpreter:
 
     # -- comprehensions
 
+    def generator(self, node: cst.GeneratorExp, enough: Callable[[Value], bool]) -> Value:
+        """A generator that is read up to the first element of which ``enough`` is true: the rest is never made."""
+        return replace(self.comprehend(node.for_in, lambda: self.eval(node.elt), enough), kind="iterator")
+
     def _comprehension(self, node: cst.ListComp | cst.GeneratorExp | cst.SetComp) -> Value:
         content = self.comprehend(node.for_in, lambda: self.eval(node.elt))
         if isinstance(node, cst.ListComp):
@@ -1382,7 +1386,9 @@ class Interpreter:
             out.slots[slot] = value if old is None or slot is not DictV.REST else join(old, value)
         return out
 
-    def comprehend(self, comp: cst.CompFor, element: Callable[[], Value]) -> Tup:
+    def comprehend(
+        self, comp: cst.CompFor, element: Callable[[], Value], enough: Callable[[Value], bool] | None = None
+    ) -> Tup:
         """Run a comprehension: turn by turn when the length is small and known, else once for any element."""
         iterable = self.eval(comp.iter)
         env = Env(self.frame.env, "<comprehension>")
@@ -1394,6 +1400,8 @@ class Interpreter:
             loop.trip = operators.trip_count(iterable)
         loop.traced = self.tracing
         frame.env = env
+        if self._turns(content) is None:
+            loop.passes = 1
         self.loops.append(loop)
         made = len(self.functions)
         try:
@@ -1416,10 +1424,12 @@ class Interpreter:
                             out.append(inner.any_item())
                     else:
                         out.append(element())
+                        if enough is not None and kept and enough(out[-1]):
+                            break
                 if not loose:
                     return Tup(tuple(out))
                 return Tup(None, join_all(out) if out else None)
-            self._comp_assign(comp.target, operators.element(self, content.any_item(), loop), env)
+            self._comp_assign(comp.target, operators.element(self, operators.any_turn(content), loop), env)
             self._comp_filters(comp)
             lengths = content.length_loops
             count = None if comp.ifs else loop.trip
@@ -1427,7 +1437,7 @@ class Interpreter:
                 return Tup(None, self.comprehend(comp.inner_for_in, element).any_item(), length_loops=lengths)
             out_of_many = element()
             if len(self.functions) > made:
-                self._comp_assign(comp.target, operators.element(self, content.any_item(), loop), env, True)
+                self._comp_assign(comp.target, operators.element(self, operators.any_turn(content), loop), env, True)
             return Tup(None, out_of_many, length_loops=lengths, count=count)
         finally:
             self.loops.pop()
