@@ -2,7 +2,8 @@
 
 `donate_argnums` and `donate_argnames` let JAX write the result into the buffer of an argument. The array passed is
 deleted by that, and so is every other name for it: using it raises `RuntimeError` (or `ValueError`, when it is passed
-to another jitted call). The indices count static arguments, and arguments passed by keyword are donated too.
+to another jitted call). The indices count static arguments, and arguments passed by keyword are donated too. What was
+donated on one of several ways through the program *may* be deleted, and so may what nothing is known of.
 
 ## Example
 
@@ -29,7 +30,7 @@ Or do not donate.
 ## When it is silent
 
 Where the name is assigned the result, where no result can take the buffer over, on numpy arrays, on what is read
-without its data (`x.shape`), and under an outer `jax.jit`, which drops the donation.
+without its data (`x.shape`, `x.is_deleted()`), and under an outer `jax.jit`, which drops the donation.
 """
 
 from collections.abc import Iterator

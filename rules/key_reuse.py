@@ -23,8 +23,8 @@ each index.
 
 ## When it is silent
 
-On branches that exclude each other, on `fold_in`, `clone` and `key_data`, and on keys passed to functions of which
-nothing is known.
+On branches that exclude each other, and draws masked by tests for different values (`draw * (kind == 0)`), on `fold_in`,
+`clone` and `key_data`, and on keys passed to functions of which nothing is known.
 """
 
 from collections.abc import Iterator

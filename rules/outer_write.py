@@ -26,8 +26,9 @@ def step(w, calls):
 
 ## When it is silent
 
-On containers and objects made in the traced function, in callbacks, where the object written to is returned, and on
-what was None or missing before (filled in once).
+On containers and objects made in the traced function, in callbacks, where the object written to is returned, on what
+was None or missing before (filled in once), on variables that nothing but the traced function reads afterwards, and in
+tests, which count traces that way.
 Writes of traced values are JIT406.
 """
 

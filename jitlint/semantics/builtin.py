@@ -11,8 +11,10 @@ import libcst as cst
 from jitlint.semantics import attributes, calls, classes, leaks, lifetime, linen, operators, shapes, timing, transforms
 from jitlint.semantics.calls import Args
 from jitlint.semantics.events import BlindTest, GradientCut
+from jitlint.semantics.source import ancestors
 from jitlint.semantics.values import (
     FALSE,
+    MOST_STEPS,
     NONE,
     TRUE,
     UNKNOWN,
@@ -23,7 +25,6 @@ from jitlint.semantics.values import (
     DictV,
     Func,
     Host,
-    Index,
     Jitted,
     Level,
     LibV,
@@ -31,6 +32,7 @@ from jitlint.semantics.values import (
     Obj,
     Partial,
     SetV,
+    Steps,
     TracerType,
     Tree,
     Tup,
@@ -43,6 +45,7 @@ from jitlint.semantics.values import (
     leaves,
     members,
     py_type,
+    stepwise,
     traced_leaf,
     union,
 )
@@ -72,6 +75,8 @@ _FOLDABLE: dict[str, Callable[..., Any]] = {
 def fold_call(name: str, values: list[Value]) -> Value | None:
     """A builtin applied to constants, or None."""
     f = _FOLDABLE.get(name)
+    if f is not None and (stepped := stepwise(f, *values)) is not None:
+        return stepped
     if f is None or not all(isinstance(v, Const) for v in values):
         return None
     try:
@@ -141,7 +146,8 @@ def _range(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
             return UNKNOWN
         if len(r) <= 16:
             return Tup(tuple(Const(i) for i in r), kind=f"range:{len(r)}")
-        return Tup(None, Index("int", start=r.start, step=r.step, count=len(r)), kind=f"range:{len(r)}")
+        each = Steps("int", values=tuple(r)) if len(r) <= MOST_STEPS else Host("int")
+        return Tup(None, each, kind=f"range:{len(r)}")
     return Tup(None, Host("int"), kind="range", length_loops=loops)
 
 
@@ -409,9 +415,18 @@ def _iter(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
     return ListV(operators.iterate(interp, args.pos[0] if args.pos else UNKNOWN, node), node, "iterator")
 
 
+def _names_something(interp: Interpreter, node: cst.CSTNode) -> bool:
+    """Is the element an identifier: given by keyword, or put into a text?"""
+    around = ancestors(interp.current, node) if interp.current is not None else []
+    parent = around[-1] if around else None
+    by_keyword = isinstance(parent, cst.Arg) and parent.keyword is not None
+    return by_keyword or isinstance(parent, cst.FormattedStringExpression)
+
+
 def _next(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
     v = args.pos[0] if args.pos else UNKNOWN
-    if isinstance(node, cst.Call) and node.args and operators.is_outer_iterator(interp, v, node.args[0].value):
+    outer = isinstance(node, cst.Call) and node.args and operators.is_outer_iterator(interp, v, node.args[0].value)
+    if outer and not (isinstance(v, Unknown) and _names_something(interp, node)):
         interp.effect("iterator", "next()", node, [])
     content = operators.iterate(interp, v, node)
     if isinstance(v, ListV) and v.kind == "iterator" and content.items and not interp.loops:
@@ -644,8 +659,10 @@ def register_class(interp: Interpreter, name: str, registers: str, args: Args, n
     if args.pos and isinstance(args.pos[0], ClassV):
         classes.register(interp, name, registers, args.pos[0], dict(args.kw), tuple(args.pos[1:]))
         return args.pos[0]
-    if not args.pos:
+    if not args.pos or isinstance(args.pos[0], Const):
         return Partial(LibV(name), (), dict(args.kw), node)
+    if registers == "configured" and isinstance(args.pos[0], Func):
+        args.pos[0].configured = True
     return args.pos[0]
 
 

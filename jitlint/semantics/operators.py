@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
+from libcst import matchers
 
 from jitlint.semantics import calls, captured, demands, leaks, lifetime, prng, shapes, timing
 from jitlint.semantics.events import (
@@ -33,7 +34,6 @@ from jitlint.semantics.values import (
     DictV,
     Func,
     Host,
-    Index,
     Jitted,
     Level,
     LibV,
@@ -42,6 +42,7 @@ from jitlint.semantics.values import (
     Obj,
     Partial,
     SetV,
+    Steps,
     Shape,
     TracerType,
     Tree,
@@ -56,9 +57,11 @@ from jitlint.semantics.values import (
     members,
     merge_tups,
     py_type,
+    stepwise,
     traced_leaf,
     union,
 )
+from jitlint.semantics.variation import is_test
 
 if TYPE_CHECKING:
     from jitlint.semantics.interp import Interpreter, Loop
@@ -355,7 +358,7 @@ def _binary(interp: Interpreter, op: type[cst.CSTNode], left: Value, right: Valu
     if lt == "str" or rt == "str":
         return text_of(left, right)
     if lt in NUMBERS and rt in NUMBERS:
-        if (stepped := _stepped(op, left, right)) is not None:
+        if op in _FOLD and (stepped := stepwise(_FOLD[op], left, right)) is not None:
             return stepped
         return Host(_number_type(op, lt or "", rt or ""), _loops(left, right), _via(left, right))
     if isinstance(left, SetV) and isinstance(right, SetV):
@@ -369,20 +372,6 @@ def _binary(interp: Interpreter, op: type[cst.CSTNode], left: Value, right: Valu
         return out
     leaks.check(interp, [left, right], node)
     return UNKNOWN
-
-
-def _stepped(op: type[cst.CSTNode], left: Value, right: Value) -> Index | None:
-    """The sum, difference or product of a loop index and a constant."""
-    if isinstance(right, Index) and op in (cst.Add, cst.Multiply):
-        left, right = right, left
-    by = shapes.as_int(right)
-    if not isinstance(left, Index) or by is None:
-        return None
-    if op is cst.Multiply:
-        return replace(left, start=left.start * by, step=left.step * by)
-    if op in (cst.Add, cst.Subtract):
-        return replace(left, start=left.start + (by if op is cst.Add else -by))
-    return None
 
 
 def _loops(*values: Value) -> frozenset[Any]:
@@ -737,6 +726,8 @@ def _compare(
             return Const(bool(_COMPARE[kind](left.value, right.value)), _loops(left, right), _via(left, right))
         except Exception:
             return UNKNOWN
+    if kind in _COMPARE and (stepped := stepwise(_COMPARE[kind], left, right)) is not None:
+        return stepped
     if equality and _type_test(interp, left, right, node, "=="):
         return Const(kind is cst.NotEqual)
     for me, other, name in (
@@ -1016,6 +1007,8 @@ def _resizing(part: Value, dim: int | None) -> frozenset[Any]:
         return NO_LOOPS if lower and upper else lower | upper
     if isinstance(part, Array) and shapes.kind(part.dtype) == "bool" and part.shape != ():
         return part.loops
+    if isinstance(part, Array):
+        return part.shape_loops
     return NO_LOOPS
 
 
@@ -1235,6 +1228,21 @@ def trip_count(value: Value) -> int | None:
     return None
 
 
+def any_turn(content: Tup) -> Value:
+    """Any element; a number that is known in each turn stays known."""
+    items = content.items
+    if not items:
+        return content.any_item()
+    if all(isinstance(i, Const) for i in items):
+        kinds = {type(i.value) for i in items if isinstance(i, Const)}
+        if len(kinds) == 1 and kinds <= {bool, int, float}:
+            return Steps(str(py_type(items[0])), values=tuple(i.value for i in items if isinstance(i, Const)))
+    rows = [i.items for i in items if isinstance(i, Tup) and i.items is not None]
+    if len(rows) == len(items) and len({len(r) for r in rows}) == 1:
+        return Tup(tuple(any_turn(Tup(column)) for column in zip(*rows, strict=True)))
+    return content.any_item()
+
+
 def varying(value: Value) -> frozenset[Any]:
     """The loops over which a number or array changes."""
     return NO_LOOPS.union(*(m.loops for m in members(value) if isinstance(m, Const | Host | Array)))
@@ -1256,18 +1264,20 @@ def element(interp: Interpreter, value: Value, loop: Loop) -> Value:
         return frozenset(x if id(x.node) in running else loop.few(x.trip) for x in loops)
 
     def seen(value: Value) -> Value:
+        """The value itself where nothing in it differs."""
         match value:
             case Array(shape_loops=loops) if loops:
                 return replace(value, shape_loops=here(loops))
             case Tup(items=items, elem=elem):
-                return replace(
-                    value,
-                    items=None if items is None else tuple(map(seen, items)),
-                    elem=None if elem is None else seen(elem),
-                    length_loops=here(value.length_loops),
-                )
-            case ListV() if (loops := here(value.content.length_loops)) != value.content.length_loops:
-                return ListV(replace(value.content, length_loops=loops), value.site, value.kind)
+                each = None if items is None else tuple(map(seen, items))
+                one = None if elem is None else seen(elem)
+                loops = here(value.length_loops)
+                if loops == value.length_loops and one is elem and all(map(operator.is_, each or (), items or ())):
+                    return value
+                return replace(value, items=each, elem=one, length_loops=loops)
+            case ListV() if (content := seen(value.content)) is not value.content:
+                assert isinstance(content, Tup)
+                return ListV(content, value.site, value.kind, value.most)
             case Union(members=ms):
                 return Union(tuple(map(seen, ms)))
         return value
@@ -1357,11 +1367,14 @@ def outer_write(
     if any(id(box) in t.arguments for t in interp.traces if t.entry is None):
         return
     leaf = traced_leaf(value)
+    outermost = next((t for t in interp.traces if box.birth <= t.birth), trace)
+    argument = id(box) in outermost.arguments
     if leaf is not None:
         leaks.stored(interp, box, key, node)
     elif kind != "cache" and _collects(interp, box):
         return
-    outermost = next((t for t in interp.traces if box.birth <= t.birth), trace)
+    elif not argument and (is_test(interp.moment()) or kind == "nonlocal" and not augmented and _is_own(interp, key)):
+        return  # tests count traces
     interp.emit(
         OuterWrite(
             node=node,
@@ -1372,9 +1385,21 @@ def outer_write(
             box=box,
             key=key,
             first=not augmented and _is_first(box, key),
-            argument=id(box) in outermost.arguments,
+            argument=argument,
         )
     )
+
+
+def _is_own(interp: Interpreter, name: str) -> bool:
+    """Is a variable of the enclosing function read by nothing that comes after the running one, which writes it?"""
+    func = interp.frame.func
+    around = func.frame.func if func is not None and func.frame is not None else None
+    if around is None or not isinstance(around.lazy, cst.FunctionDef):
+        return False
+    body = list(around.lazy.body.body)
+    at = next((i for i, statement in enumerate(body) if func is not None and statement is func.lazy), -1)
+    after = body[at + 1 :]
+    return not any(matchers.findall(statement, matchers.Name(name)) for statement in after)
 
 
 def _puts_back(interp: Interpreter) -> bool:

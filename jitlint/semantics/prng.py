@@ -16,6 +16,7 @@ from libcst import matchers
 
 from jitlint.semantics.entry import Entry
 from jitlint.semantics.events import KeyReuse
+from jitlint.semantics.source import ancestors
 from jitlint.semantics.values import KEY, Array, Env, Unknown, Value, leaves
 from jitlint.semantics.variation import is_test
 
@@ -42,6 +43,7 @@ class Used(Value):
     """The turns of the running loops."""
     root: Any = field(compare=False)
     what: str = field(compare=False)
+    statement: cst.CSTNode | None = field(compare=False)
 
 
 def token(interp: Interpreter) -> str:
@@ -68,7 +70,7 @@ def consume(interp: Interpreter, key: Value, at: cst.CSTNode | None, node: cst.C
     chain = (*_calls(interp), (node, interp.unit))
     before = interp.used_keys.slots.get(identity)
     if isinstance(before, Used) and before.root is interp.root and not _assigned_since(interp, identity, before.time):
-        paired = what in _SELECTIONS and before.what == what
+        paired = what in _SELECTIONS and before.what == what or _exclusive(interp, node, before)
         if not paired and not is_test(interp.moment()):  # tests often want the same numbers
             _emit_again(interp, identity, at, chain, before, what)
         return
@@ -77,7 +79,25 @@ def consume(interp: Interpreter, key: Value, at: cst.CSTNode | None, node: cst.C
         how, entry = captured
         unit = interp.unit
         interp.emit(KeyReuse(node=node, unit=unit, first=node, first_unit=unit, what=what, how=how, entry=entry))
-    interp.trail.write(interp.used_keys, identity, Used(chain, time, _turns(interp), interp.root, what))
+    interp.trail.write(interp.used_keys, identity, Used(chain, time, _turns(interp), interp.root, what, interp.current))
+
+
+def _exclusive(interp: Interpreter, node: cst.CSTNode, before: Used) -> bool:
+    """Are both draws multiplied by tests of one thing for different values, so that only one of them counts?"""
+    now = _masks(interp.unit, interp.current, node)
+    earlier = _masks(before.chain[-1][1], before.statement, before.chain[-1][0]) if now else {}
+    return any(thing in earlier and earlier[thing] != value for thing, value in now.items())
+
+
+def _masks(unit: Unit, statement: cst.CSTNode | None, node: cst.CSTNode) -> dict[str, str]:
+    """What a product that a draw is part of is masked by: the values that things are tested for, by their text."""
+    found: dict[str, str] = {}
+    for around in ancestors(statement, node) if statement is not None else ():
+        if isinstance(around, cst.BinaryOperation) and isinstance(around.operator, cst.Multiply):
+            for test in matchers.findall(around, matchers.Comparison()):
+                if isinstance(test, cst.Comparison) and isinstance(test.comparisons[0].operator, cst.Equal):
+                    found[unit.code(test.left)] = unit.code(test.comparisons[0].comparator)
+    return found
 
 
 def _identity(interp: Interpreter, key: Value, at: cst.CSTNode | None) -> Any:

@@ -278,3 +278,14 @@ class _Binder(cst.CSTVisitor):
 
     def visit_Del(self, node: cst.Del) -> None:
         self._target(node.target)
+
+
+def ancestors(root: cst.CSTNode, node: cst.CSTNode) -> list[cst.CSTNode]:
+    """The nodes from ``root`` down to ``node``, that one left out; empty when it is not in there."""
+    for child in root.children:
+        if child is node:
+            return [root]
+        below = ancestors(child, node)
+        if below:
+            return [root, *below]
+    return []

@@ -158,7 +158,16 @@ def _any_time(entry: Entry, read: Read, write: Write) -> bool:
         return False
     if entry.made_under is not None and not _outlives(entry):
         return False
+    if _before_in_own_call(read, write):
+        return False
     return not (entry.made_under is not None and entry.made_under is write.root)
+
+
+def _before_in_own_call(read: Read, write: Write) -> bool:
+    """Does a function bind its own variable, and read it in a closure afterwards? The next call has a variable anew."""
+    box = read.box
+    own = isinstance(box, Env) and box.parent is not None and box.name == write.function
+    return own and write.time < read.time
 
 
 def _is_thread_local(box: Box) -> bool:
