@@ -7,32 +7,29 @@ them; :meth:`Analysis.located` gives them as users see them, by notebook cell.
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from jitlint.api import Rule
 from jitlint.findings import Edit, Finding, Fix, Span, Step
 from jitlint.project.config import Config, ConfigResolver
 from jitlint.project.index import split_rows
 from jitlint.project.model import Module, Project, Skipped, Unreadable
 from jitlint.project.modules import SourceProject
 from jitlint.project.suppress import Suppressions
-from jitlint.registry import all_rules, find_rule, known_names
+from jitlint.project.target import project_target
+from jitlint.registry import find_rule, known_names
 from jitlint.settings import Selection, SettingsByFile
+from jitlint.work import InternalError, Work, examine, internal_error
 
-Engine = Callable[[Project, Config, Sequence[Rule]], Sequence[Finding]]
+if TYPE_CHECKING:
+    from jitlint.api import Rule
 
+Engine = Callable[[Project, Config, Sequence["Rule"]], Sequence[Finding]]
 
-@dataclass(frozen=True, slots=True)
-class InternalError:
-    """A fault of jitlint itself: while analysing what, what it said, and the traceback for a bug report."""
-
-    where: str
-    message: str
-    details: str
+__all__ = ["Analysis", "Engine", "InternalError", "Work", "analyse"]
 
 
 @dataclass(frozen=True)
@@ -88,32 +85,41 @@ class Analysis:
         return next((cell.text for cell in module.notebook.cells if str(cell.number) == number), None)
 
 
+_ALONE = Work()
+
+
 def analyse(
     project: SourceProject,
     resolver: ConfigResolver,
     selection: Selection,
     engine: Engine | None = None,
+    work: Work = _ALONE,
 ) -> Analysis:
     """Run the rules over a project and keep what its configuration and its ignore comments leave.
 
-    ``engine`` stands in for ``jitlint.semantics.analyse``. A fault in the analysis of one module becomes an internal
-    error and loses nothing of the others. Raises UnknownRuleError, ConfigError.
+    The project is analysed component by component, as ``work`` says. An ``engine`` stands in for all that: it is called
+    as ``jitlint.semantics.analyse`` is, for the whole project, and nothing of it is cached. A fault in the analysis of
+    one module becomes an internal error and loses nothing of the others. Raises UnknownRuleError, ConfigError.
     """
-    if engine is None:
-        from jitlint import semantics
-
-        engine = semantics.analyse
     settings = SettingsByFile(resolver, selection)
     of_run = settings.of_directory(Path.cwd())
     checked = {module.display: module for module in project.modules if module.reported}
     codes = of_run.codes.union(*(settings.of(module.path).codes for module in checked.values()))
-    rules = [rule for rule in all_rules() if rule.code in codes]
-    raw, errors = _run(engine, project, of_run.config, rules, tuple(checked.values()))
+    jitted_functions: int | None = None
+    if engine is None:
+        target = project_target(tuple(checked.values()), of_run.config)
+        examined = examine(project, of_run.config, sorted(codes), target, work)
+        raw, errors, jitted_functions = examined.findings, examined.errors, examined.jitted_functions
+    else:
+        raw, errors = _run(engine, project, of_run.config, codes, tuple(checked.values()))
+    by_file: dict[str, list[Finding]] = {}
+    for finding in raw:
+        by_file.setdefault(finding.filename, []).append(finding)
     findings: list[Finding] = []
     for module in checked.values():
         mine = settings.of(module.path)
         on = mine.codes_in(module.path)
-        found = [finding for finding in raw if finding.filename == module.display and finding.code in on]
+        found = [finding for finding in by_file.get(module.display, ()) if finding.code in on]
         found = _unsuppressed(module, found, on, complete=not errors)
         findings += filter(mine.wants, map(mine.adjusted, found))
     for fault in project.unreadable:
@@ -128,6 +134,7 @@ def analyse(
         codes=codes,
         internal_errors=tuple(errors),
         skipped=project.skipped,
+        jitted_functions=jitted_functions,
         others=tuple(module for module in project.modules if not module.reported),
     )
 
@@ -152,26 +159,24 @@ def _unsuppressed(module: Module, found: list[Finding], on: frozenset[str], *, c
 
 
 def _run(
-    engine: Engine, project: SourceProject, config: Config, rules: Sequence[Rule], checked: Sequence[Module]
+    engine: Engine, project: SourceProject, config: Config, codes: frozenset[str], checked: Sequence[Module]
 ) -> tuple[list[Finding], list[InternalError]]:
     """What the engine finds; where it fails, what it finds module by module, and in which of them it failed."""
+    from jitlint.registry import all_rules
+
+    rules = [rule for rule in all_rules() if rule.code in codes]
     try:
         return list(engine(project, config, rules)), []
     except Exception as error:
-        whole = _internal_error("the project", error)
+        whole = internal_error("the project", error)
     findings: list[Finding] = []
     errors: list[InternalError] = []
     for module in checked:
         try:
             findings += engine(_Alone(project, module), config, rules)
         except Exception as error:
-            errors.append(_internal_error(module.display, error))
+            errors.append(internal_error(module.display, error))
     return findings, errors or [whole]
-
-
-def _internal_error(where: str, error: Exception) -> InternalError:
-    said = str(error).partition("\n")[0]
-    return InternalError(where, f"{type(error).__name__}: {said}", traceback.format_exc())
 
 
 @dataclass(frozen=True, slots=True)

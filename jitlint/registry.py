@@ -1,11 +1,13 @@
 """Finds the rules and decides which of them run.
 
 Rules are the modules of the package ``jitlint.rules``, which is the folder ``rules/`` of the repository. Nothing else
-may name a rule module: a new rule is a new file.
+may name a rule module: a new rule is a new file. What a rule is called and what its page says is read from its source:
+importing rules takes libcst and the engine, and is left to who runs them.
 """
 
 from __future__ import annotations
 
+import ast
 import importlib
 import importlib.util
 import inspect
@@ -14,14 +16,16 @@ import re
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
 
-from jitlint.api import Rule
 from jitlint.findings import Severity
 from jitlint.project.config import Config
+
+if TYPE_CHECKING:
+    from jitlint.api import Rule
 
 _CODE = re.compile(r"JIT\d{3}")
 _PREFIX = re.compile(r"JIT\d{0,3}", re.IGNORECASE)
@@ -33,6 +37,20 @@ class RuleError(Exception):
 
 class UnknownRuleError(ValueError):
     """A code or prefix that means no rule; the message suggests the nearest."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleInfo:
+    """What is known of a rule without loading it: the fields of its record that are plain, and its page."""
+
+    code: str
+    name: str
+    severity: Severity
+    since: str
+    page: str
+    """Markdown, as written in its module."""
+    fix: str = "none"
+    status: str = "stable"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +92,8 @@ def _rules_package() -> ModuleType:
 
 def _validated(module: ModuleType) -> Rule:
     """The rule of one module, or RuleError saying what is wrong with it."""
+    from jitlint.api import Rule
+
     where = module.__name__
     rule = getattr(module, "RULE", None)
     if not isinstance(rule, Rule):
@@ -108,19 +128,47 @@ def rule_modules() -> dict[str, ModuleType]:
     return dict(sorted(modules.items()))
 
 
+@cache
+def rule_infos() -> dict[str, RuleInfo]:
+    """What is known of every rule by code, in the order of codes. Raises RuleError for one that cannot be read."""
+    infos = {}
+    for folder in _rules_package().__path__:
+        for path in Path(folder).glob("[!_]*.py"):
+            info = _info(path)
+            infos[info.code] = info
+    return dict(sorted(infos.items()))
+
+
+def _info(path: Path) -> RuleInfo:
+    """The plain fields of the constant RULE in the source of a rule."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    fields: dict[str, str] = {}
+    for node in tree.body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id="RULE")], value=ast.Call(keywords=keywords)):
+                for keyword in keywords:
+                    match keyword.value:
+                        case ast.Constant(value=str(value)) | ast.Attribute(value=ast.Name(id="Severity"), attr=value):
+                            fields[keyword.arg or ""] = value
+    page = ast.get_docstring(tree)
+    if page is None or not {"code", "name", "severity", "since"} <= fields.keys():
+        raise RuleError(f"jitlint.rules.{path.stem}: its page, code, name, severity and version are to be literals")
+    return RuleInfo(**{**fields, "severity": Severity[fields["severity"]], "page": page})  # type: ignore[arg-type]
+
+
 def all_rules() -> tuple[Rule, ...]:
-    """Every rule, in the order of codes. Raises RuleError for a module that breaks the convention."""
+    """Every rule, loaded, in the order of codes. Raises RuleError for a module that breaks the convention."""
     return tuple(module.RULE for module in rule_modules().values())
 
 
-def catalogue() -> tuple[Rule | ToolCode, ...]:
+def catalogue() -> tuple[RuleInfo | ToolCode, ...]:
     """Everything that has a code, in the order of codes."""
-    return tuple(sorted([*all_rules(), *TOOL_CODES], key=lambda each: each.code))
+    return tuple(sorted([*rule_infos().values(), *TOOL_CODES], key=lambda each: each.code))
 
 
 def documentation(code: str) -> str:
     """The page of a rule, as written in its module: Markdown. Raises KeyError for a code without a module."""
-    return inspect.getdoc(rule_modules()[code]) or ""
+    return rule_infos()[code].page
 
 
 def known_codes() -> tuple[str, ...]:
@@ -133,7 +181,7 @@ def known_names() -> dict[str, str]:
     return {rule.code: rule.name for rule in catalogue()}
 
 
-def find_rule(name_or_code: str) -> Rule | ToolCode:
+def find_rule(name_or_code: str) -> RuleInfo | ToolCode:
     """The rule of a code or a name, in any case. Raises UnknownRuleError with the nearest for anything else."""
     wanted = name_or_code.strip()
     names = known_names()
@@ -165,6 +213,8 @@ def _expand(selector: str) -> tuple[str, ...]:
 
 
 def _unknown(wanted: str, known: Sequence[str]) -> str:
+    from difflib import get_close_matches
+
     by_folded = {name.casefold(): name for name in known}
     folded = wanted.casefold()
     near = get_close_matches(folded, by_folded, n=len(by_folded), cutoff=0.6)
@@ -176,7 +226,7 @@ def _unknown(wanted: str, known: Sequence[str]) -> str:
 
 def default_codes() -> frozenset[str]:
     """The codes that are on without any selection: stable, and more than informative."""
-    on = {rule.code for rule in all_rules() if rule.status == "stable" and rule.severity is not Severity.INFO}
+    on = {rule.code for rule in rule_infos().values() if rule.status == "stable" and rule.severity is not Severity.INFO}
     return frozenset(on | {tool.code for tool in TOOL_CODES})
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 import subprocess
 import sys
@@ -45,6 +46,15 @@ def test_a_rule_is_documented(rule: Rule) -> None:
     assert len(" ".join(first.split())) <= 200, "the summary must fit a table"
     assert "```python" in page or "    " in page, "a page shows an example"
     assert re.fullmatch(r"\d+\.\d+\.\d+", rule.since)
+
+
+def test_what_is_read_from_sources_is_what_rules_are() -> None:
+    assert list(registry.rule_infos()) == [rule.code for rule in RULES]
+    for rule in RULES:
+        info = registry.rule_infos()[rule.code]
+        for field in ("code", "name", "severity", "since", "fix", "status"):
+            assert getattr(info, field) == getattr(rule, field)
+        assert info.page == inspect.getdoc(registry.rule_modules()[rule.code])
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)

@@ -47,7 +47,14 @@ RULES = [
 @pytest.fixture
 def five_rules(monkeypatch: pytest.MonkeyPatch) -> None:
     modules = {each.code: module(each.name, RULE=each) for each in RULES}
+    infos = {
+        each.code: registry.RuleInfo(
+            each.code, each.name, each.severity, each.since, "What it finds.", each.fix, each.status
+        )
+        for each in RULES
+    }
     monkeypatch.setattr(registry, "rule_modules", lambda: modules)
+    monkeypatch.setattr(registry, "rule_infos", lambda: infos)
 
 
 def on(**selectors: Any) -> set[str]:

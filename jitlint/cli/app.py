@@ -13,10 +13,12 @@ from jitlint import __version__
 
 COMMANDS = {
     "check": ("jitlint.cli.check_command:command", "Find what goes wrong under jax.jit, and repair it."),
+    "clean": ("jitlint.cli.clean_command:command", "Delete what earlier runs left in the cache."),
     "config": ("jitlint.cli.config_command:command", "Show the configuration keys and what they mean."),
     "explain": ("jitlint.cli.explain_command:command", "Show what is traced in a function, and why."),
     "report": ("jitlint.recorder.commands:report", "Show what a record of a run says, by time lost."),
     "rule": ("jitlint.cli.rule_command:command", "Explain a rule."),
+    "server": ("jitlint.cli.server_command:command", "Serve an editor by the Language Server Protocol."),
     "trace": ("jitlint.recorder.commands:trace", "Run a program and record what JAX traces and compiles."),
 }
 """Each subcommand: where it is, and its line in ``jitlint --help``."""
@@ -64,7 +66,8 @@ def main(args: Sequence[str] | None = None) -> None:
 def _run(args: Sequence[str] | None) -> int:
     try:
         code = app.main(args=None if args is None else list(args), prog_name="jitlint", standalone_mode=False)
-        sys.stdout.flush()
+        if not sys.stdout.closed:  # the language server ends with its connection
+            sys.stdout.flush()
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except click.ClickException as error:

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from jitlint.cache import VARIABLE
 from jitlint.cli.outputs import OrderedCommand, split_list
 
 FORMATS = ("full", "concise", "grouped", "json", "json-lines", "github", "gitlab", "junit", "sarif", "rdjson", "pylint")
@@ -98,6 +99,20 @@ def _list(name: str, metavar: str, text: str) -> Decorator:
     metavar="DIR",
     help="Use a run that `jitlint trace -o DIR` recorded in place of guesses about calls and arguments, and leave out "
     "the findings that it refutes.",
+)
+@click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="The number of processes; by default one for each processor. The findings are the same for any.",
+)
+@click.option("-n", "--no-cache", is_flag=True, help="Neither use nor keep what earlier runs found out.")
+@click.option(
+    "--cache-dir",
+    metavar="DIR",
+    envvar=VARIABLE,
+    help="Where to keep it; by default in .jitlint_cache at the root of the project.",
 )
 @click.option("-q", "--quiet", is_flag=True, help="Print findings and nothing else.")
 @click.option("-v", "--verbose", is_flag=True, help="Say which files were skipped and why, and how long it took.")

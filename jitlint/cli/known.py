@@ -13,7 +13,7 @@ import click
 
 from jitlint import baseline, revision
 from jitlint.baseline import Entry, Fingerprints
-from jitlint.check import Analysis, analyse
+from jitlint.check import Analysis, Work, analyse
 from jitlint.cli.options import Options
 from jitlint.findings import Certainty, Finding, Severity
 from jitlint.project.config import Config
@@ -26,7 +26,8 @@ DEFAULT_FILE = "jitlint-baseline.txt"
 class Known:
     """Takes known findings out of an analysis, and keeps the baseline up to date."""
 
-    def __init__(self, config: Config, options: Options, selection: Selection) -> None:
+    def __init__(self, config: Config, options: Options, selection: Selection, work: Work) -> None:
+        self._work = work
         self._config = config
         self._options = options
         self._selection = selection
@@ -112,7 +113,8 @@ class Known:
             with contextlib.chdir(folder):
                 there = [path for path in map(_relative_to(here), paths) if Path(path).exists()]
                 resolver = self._options.resolver()
-                analysis = analyse(load_project(there, resolver), resolver, self._selection)
+                project = load_project(there, resolver, indexer=self._work.indexer)
+                analysis = analyse(project, resolver, self._selection, work=self._work)
                 counts = self._prints(analysis, Path(scratch)).count(analysis.findings)
         known: Counter[Entry] = Counter()
         for entry, count in counts.items():

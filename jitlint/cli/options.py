@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
+from jitlint.cache import Cache, default_folder
 from jitlint.project.config import ConfigResolver, parse_override
 from jitlint.settings import Selection, parse_per_file_ignores
+from jitlint.work import Work
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,9 @@ class Options:
     dynamic_allow_import: tuple[str, ...]
     variants: bool
     record: str | None
+    jobs: int | None
+    no_cache: bool
+    cache_dir: str | None
     quiet: bool
     verbose: bool
     color: str
@@ -69,6 +75,15 @@ class Options:
     def from_stdin(self) -> bool:
         """Whether the program comes from standard input."""
         return "-" in self.paths
+
+    def work(self) -> Work:
+        """Who does the work, and where it is remembered."""
+        if self.no_cache or self.from_stdin:
+            cache = None
+        else:
+            here = Path.cwd()
+            cache = Cache(here / self.cache_dir if self.cache_dir else default_folder(here))
+        return Work(self.jobs or _cores(), cache=cache)
 
     def check(self) -> None:
         """Raise click.UsageError for options that contradict each other."""
@@ -91,6 +106,8 @@ class Options:
             raise click.UsageError("--no-baseline contradicts the other options of a baseline")
         if self.reason and not self.add_ignore:
             raise click.UsageError("--reason is what --add-ignore writes: give --add-ignore as well")
+        if self.no_cache and self.cache_dir is not None and "cache_dir" in self.order:
+            raise click.UsageError("--no-cache and --cache-dir cannot be used together")
         if self.isolated and self.config_file is not None:
             raise click.UsageError(f"--isolated reads no file, and --config {self.config_file} names one")
         self._check_dynamic()
@@ -145,3 +162,8 @@ class Options:
         )
         chosen.check()
         return chosen
+
+
+def _cores() -> int:
+    """The processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from jitlint.api import Rule
-    from jitlint.registry import ToolCode
+    from jitlint.registry import RuleInfo, ToolCode
 
 
 @click.command(name="rule", short_help="Explain a rule.")
@@ -28,7 +27,7 @@ def command(code: str | None, everything: bool, output_format: str) -> None:
 
     if everything == (code is not None):
         raise click.UsageError("give the code of a rule, or --all")
-    rules: list[Rule | ToolCode]
+    rules: list[RuleInfo | ToolCode]
     if code is not None:
         try:
             rules = [find_rule(code)]
@@ -43,13 +42,13 @@ def command(code: str | None, everything: bool, output_format: str) -> None:
         click.echo("\n\n".join(_page(rule) for rule in rules))
 
 
-def _record(rule: Rule | ToolCode) -> dict[str, str]:
+def _record(rule: RuleInfo | ToolCode) -> dict[str, str]:
     from jitlint.rule_page import facts, page_body
 
     return {**facts(rule), "explanation": page_body(rule)}
 
 
-def _page(rule: Rule | ToolCode) -> str:
+def _page(rule: RuleInfo | ToolCode) -> str:
     from jitlint.rule_page import rule_page
 
     return rule_page(rule).rstrip()

@@ -89,7 +89,8 @@ class Session:
         self.paths = () if options.from_stdin else options.paths or (".",)
         self.stdin: Source | None = None
         self.screen = Screen(options.color, to_stderr=options.from_stdin and options.repairs)
-        self.known = Known(self.config, options, self.selection)
+        self.work = options.work()
+        self.known = Known(self.config, options, self.selection, self.work)
         self.trial: Trial | None = None
         if options.dynamic:
             from jitlint.cli.trial import Trial
@@ -127,8 +128,10 @@ class Session:
     def analysed(self, texts: Mapping[str, str]) -> Analysis:
         """The program with some texts in place of its files, without the findings that are known."""
         stdin = None if self.stdin is None else (self.stdin_name, self.stdin.text)
-        project = load_project(self.paths, self.resolver, stdin=stdin, overlay=texts)
-        analysis = analyse(project, self.resolver, self.selection, self.engine)
+        indexer = self.work.indexer
+        project = load_project(self.paths, self.resolver, stdin=stdin, overlay=texts, indexer=indexer)
+        engine = None if self.observed is None else self.engine
+        analysis = analyse(project, self.resolver, self.selection, engine, self.work)
         return replace(analysis, findings=tuple(self.known.new(analysis)))
 
     def engine(self, project: Project, config: Config, rules: Sequence[Rule]) -> Sequence[Finding]:
@@ -226,6 +229,8 @@ class Session:
                 click.echo(f"skipped {display_path(skipped.path)}: {skipped.reason}", err=True)
             if analysis.others:
                 click.echo(f"also read {len(analysis.others)} files for what they define", err=True)
+            if self.work.cache is not None and self.work.cache.trouble is not None:
+                click.echo(f"nothing was cached: {self.work.cache.trouble}", err=True)
         if not analysis.modules and not analysis.findings and self.stdin is None:
             self.say("warning: no Python files found")
         seen = Summary(fixed=fixed)

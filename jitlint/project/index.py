@@ -11,9 +11,10 @@ import io
 import re
 import warnings
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from jitlint.project.model import ModuleIndex, TopStatement
-from jitlint.project.names import absolute_name
+from jitlint.project.names import absolute_name, prefixes, requests_from
 
 MAX_BYTES = 5 * 1024 * 1024
 """Larger sources are generated data, not programs: they are reported and left alone."""
@@ -29,7 +30,8 @@ _JAX_WORDS = re.compile(r"jax|jit|flax|nnx|equinox|eqx|haiku|optax|chex|numpyro|
 # Line ends for ``str.splitlines`` but not for Python.
 _ODD_LINE_ENDS = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 
-_IMPORT_WORD = re.compile(r"\bimport\b")
+# Imports that are calls: ``importlib.import_module("a.b")``, ``pytest.importorskip("a")``.
+_IMPORT_CALL = re.compile(r"""\b(?:import_module|importorskip|__import__)\(\s*["']([\w.]+)["']""")
 
 
 class Unparsable(Exception):  # noqa: N818 - it is named for what the text is
@@ -71,7 +73,14 @@ def index_source(text: str, *, package: str = "") -> ModuleIndex:
         raise Unparsable(1, 1, _TOO_DEEP) from None
     except ValueError as error:  # lone surrogates
         raise Unparsable(1, 1, str(error)) from None
-    return _Indexer(rows, package).index(tree, bool(_JAX_WORDS.search(text)))
+    return _Indexer(rows, package).index(tree, bool(_JAX_WORDS.search(text)), _import_calls(text))
+
+
+def _import_calls(text: str) -> list[tuple[str, int]]:
+    """What calls that import ask for, as in :attr:`ModuleIndex.requests`."""
+    if "import_module" in text or "importorskip" in text or "__import__" in text:
+        return [(dotted, 0) for dotted in _IMPORT_CALL.findall(text)]
+    return []
 
 
 # Fields without child nodes, or with such as mention nothing.
@@ -98,10 +107,11 @@ class _Indexer:
         self.rows = rows
         self.package = package
         self.imports: set[str] = set()
+        self.requests: set[tuple[str, int]] = set()
 
-    def index(self, tree: ast.Module, mentions_jax: bool) -> ModuleIndex:
+    def index(self, tree: ast.Module, mentions_jax: bool, requests: Iterable[tuple[str, int]]) -> ModuleIndex:
         statements = tuple(self._statement(*group) for group in self._groups(tree.body))
-        return ModuleIndex(statements, frozenset(self.imports), mentions_jax)
+        return ModuleIndex(statements, frozenset(self.imports), mentions_jax, frozenset({*requests, *self.requests}))
 
     def _groups(self, body: list[ast.stmt]) -> Iterator[tuple[list[ast.stmt], int]]:
         """The statements, those together that share a row or are joined by a backslash; with their last row."""
@@ -184,9 +194,11 @@ class _Indexer:
                 mentions.update(dotted.split("."))
             case ast.Import(names=aliases):
                 self.imports.update(alias.name for alias in aliases)
-            case ast.ImportFrom(module=module, level=level):
+                self.requests.update((name, 0) for alias in aliases for name in prefixes(alias.name))
+            case ast.ImportFrom(module=module, names=aliases, level=level):
                 mentions.update((module or "").split("."))
                 self.imports.add(absolute_name(self.package, module or "", level))
+                self.requests.update(requests_from(module or "", (alias.name for alias in aliases), level))
             case ast.BoolOp(values=values) if len(values) > _MAX_OPERANDS:
                 raise Unparsable(node.lineno, node.col_offset + 1, _TOO_DEEP)
 
@@ -303,7 +315,8 @@ def _index_newer_syntax(text: str, rows: list[str], package: str, error: SyntaxE
         raise unparsable from None
     from jitlint.project.newer_syntax import index_module
 
-    return index_module(module, rows, package, bool(_JAX_WORDS.search(text)))
+    index = index_module(module, rows, package, bool(_JAX_WORDS.search(text)))
+    return replace(index, requests=index.requests.union(_import_calls(text)))
 
 
 def _is_deep(rows: Iterable[str]) -> bool:

@@ -27,12 +27,23 @@ class Layout:
         listing = self._listing(directory)
         return any(name in listing for name in _PACKAGE_FILES)
 
+    def members(self, directory: Path) -> list[str]:
+        """The names of the modules and packages directly in ``directory``, sorted."""
+        listing = self._listing(directory)
+        stems = {
+            name.partition(".")[0] for name, is_directory in listing.items() if not is_directory and _is_module(name)
+        }
+        packages = {name for name, is_directory in listing.items() if is_directory and name.isidentifier()}
+        return sorted((stems | packages) - {"__init__", "__pycache__"})
+
     def _project_root(self, directory: Path) -> Path:
-        """The nearest directory upward that looks like the root of a project, else the outermost package's parent."""
+        """The nearest directory upward that looks like the root of a project; else the one we are in, when that is
+        upward, or the outermost package's parent."""
         for candidate in (directory, *directory.parents):
             if PROJECT_MARKERS & self._listing(candidate).keys():
                 return candidate
-        return self.package_parent(directory)
+        here = Path.cwd()
+        return here if directory.is_relative_to(here) else self.package_parent(directory)
 
     def _package_parent(self, directory: Path) -> Path:
         """The directory that holds the outermost package around ``directory``; itself where there is none.
@@ -97,6 +108,10 @@ class Layout:
         return any(name.endswith(".py") and not is_directory for name, is_directory in listing.items()) or any(
             is_directory and self.is_regular_package(directory / name) for name, is_directory in listing.items()
         )
+
+
+def _is_module(name: str) -> bool:
+    return name.endswith((".py", ".pyi"))
 
 
 def _listing(directory: Path) -> dict[str, bool]:

@@ -8,6 +8,7 @@ time, and only where traced code or a jit site needs them.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -33,7 +34,7 @@ class TopStatement:
     mentions: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ModuleIndex:
     """The top-level statements of a module, in order, and what the text gates need."""
 
@@ -41,6 +42,23 @@ class ModuleIndex:
     imports: frozenset[str]
     """Dotted names of the modules it imports anywhere (absolute as written; relative ones resolved)."""
     mentions_jax: bool
+    requests: frozenset[tuple[str, int]] = frozenset()
+    """What to ask :meth:`Project.resolve` for to find every module that it can import: dotted names and levels.
+
+    ``from a import b`` asks for ``a`` and ``a.b``, ``import a.b`` for ``a.b`` and ``a``."""
+
+    @cached_property
+    def is_inert(self) -> bool:
+        """Whether running it does nothing that another module could see: at most it names itself (``__version__``)."""
+        return not self.imports and not any(
+            statement.mentions or not all(name.startswith("__") for name in statement.binds)
+            for statement in self.statements
+        )
+
+    @cached_property
+    def loads_lazily(self) -> bool:
+        """Whether its attributes may be modules that no import statement names (PEP 562)."""
+        return any("__getattr__" in statement.binds for statement in self.statements)
 
 
 @dataclass(slots=True)

@@ -68,6 +68,8 @@ class SourceProject:
         self._skipped: list[Skipped] = []
         self._layout = Layout()
         self._resolved: dict[tuple[Path, bool, str, int], Module | None] = {}
+        self._parents: tuple[int, set[Path]] = (0, set())
+        """How many modules were checked when it was asked last, and the answer."""
 
     @property
     def modules(self) -> tuple[Module, ...]:
@@ -113,6 +115,13 @@ class SourceProject:
         self._given.add(path)
         self._add_checked(path, filename, Source(text.removeprefix("\ufeff"), "utf-8"))
 
+    def add_neighbour(self, path: Path) -> Module | None:
+        """Load the file at the absolute ``path`` as a module that is run and not reported on; None if it is unreadable.
+
+        A module that is reported on already stays so.
+        """
+        return self._load_neighbour(path)
+
     def resolve(self, importer: Module, dotted: str, level: int = 0) -> Module | None:
         """What ``import dotted`` means in ``importer``; see :meth:`jitlint.project.model.Project.resolve`."""
         key = (importer.path.parent, importer.is_package, dotted, level)
@@ -120,6 +129,10 @@ class SourceProject:
             self._resolved[key] = self._resolve(importer, dotted, level)
         found = self._resolved[key]
         return None if found is importer and level == 0 and not importer.is_package else found
+
+    def submodules(self, package: Module) -> list[str]:
+        """The names of the modules and packages directly in a package, sorted."""
+        return self._layout.members(package.path.parent)
 
     # --- loading ---
 
@@ -243,15 +256,20 @@ class SourceProject:
         for base in (self._layout.package_parent(own), *self._layout.source_roots(own, self._config_for(own))):
             yield base, not is_installed or self._layout.is_regular_package(base / top)
         if not is_installed:
-            parents = {
-                self._layout.package_parent(path.parent)
-                for path in self._checked
-                if self._layout.is_regular_package(path.parent)
-            }
+            parents = self._package_parents()
             candidates = sorted(parent for parent in parents if self._layout.is_regular_package(parent / top))
             if len(candidates) == 1:
                 yield candidates[0], True
         yield own, not is_installed
+
+    def _package_parents(self) -> set[Path]:
+        """The parents of the packages that are checked."""
+        known, parents = self._parents
+        if known != len(self._checked):
+            folders = {path.parent for path in self._checked}
+            parents = {self._layout.package_parent(each) for each in folders if self._layout.is_regular_package(each)}
+            self._parents = len(self._checked), parents
+        return parents
 
 
 def _by_display(modules: Iterable[Module]) -> list[Module]:

@@ -11,12 +11,13 @@ import libcst as cst
 from libcst.helpers import get_full_name_for_node
 
 from jitlint.project.model import ModuleIndex, TopStatement
-from jitlint.project.names import absolute_name
+from jitlint.project.names import absolute_name, prefixes, requests_from
 
 
 def index_module(module: cst.Module, rows: list[str], package: str, mentions_jax: bool) -> ModuleIndex:
     """Index the parsed ``module`` whose text is ``rows``; ``package`` is where its relative imports start from."""
-    return ModuleIndex(tuple(_statements(module, rows)), frozenset(_imports(module, package)), mentions_jax)
+    statements = tuple(_statements(module, rows))
+    return ModuleIndex(statements, frozenset(_imports(module, package)), mentions_jax, frozenset(_requests(module)))
 
 
 def _statements(module: cst.Module, rows: list[str]) -> Iterator[TopStatement]:
@@ -78,6 +79,18 @@ def _imports(tree: cst.CSTNode, package: str) -> Iterator[str]:
                 yield from (get_full_name_for_node(alias.name) or "" for alias in aliases)
             case cst.ImportFrom(module=source, relative=dots):
                 yield absolute_name(package, (source and get_full_name_for_node(source)) or "", len(dots))
+
+
+def _requests(tree: cst.CSTNode) -> Iterator[tuple[str, int]]:
+    for node in _descendants(tree):
+        match node:
+            case cst.Import(names=aliases):
+                for alias in aliases:
+                    yield from ((name, 0) for name in prefixes(get_full_name_for_node(alias.name) or ""))
+            case cst.ImportFrom(module=source, names=aliases, relative=dots):
+                names = [] if isinstance(aliases, cst.ImportStar) else aliases
+                dotted = (source and get_full_name_for_node(source)) or ""
+                yield from requests_from(dotted, (alias.evaluated_name for alias in names), len(dots))
 
 
 def _binds(statement: cst.CSTNode) -> Iterator[str]:

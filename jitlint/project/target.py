@@ -5,12 +5,12 @@ from __future__ import annotations
 import configparser
 import re
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from jitlint.project.config import Config
-from jitlint.project.model import JaxTarget
+from jitlint.project.model import JaxTarget, Module
 
 _REQUIREMENT = re.compile(r"\s*jax\s*(?:\[[^\]]*\])?\s*(?P<specifier>[^;#@]*)", re.IGNORECASE)
 _NAME_GOES_ON = re.compile(r"\s*jax[\w.-]", re.IGNORECASE)
@@ -38,6 +38,14 @@ def jax_target(config: Config, root: Path) -> JaxTarget:
         if found:
             notes.append(f"{source} requires jax without a lower bound")
     return JaxTarget(notes=notes)
+
+
+def project_target(modules: Sequence[Module], config: Config) -> JaxTarget:
+    """The lowest JAX that the project of these modules supports: that of the first one."""
+    root = next((module.path.parent for module in modules), Path())
+    while not (root / "pyproject.toml").exists() and not (root / ".git").exists() and root != root.parent:
+        root = root.parent
+    return jax_target(config, root)
 
 
 def parse_version(text: str) -> tuple[int, ...]:

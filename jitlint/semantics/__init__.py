@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from jitlint.api import Rule
     from jitlint.findings import Finding
+    from jitlint.knowledge import Knowledge
     from jitlint.project.config import Config
-    from jitlint.project.model import Project
+    from jitlint.project.model import JaxTarget, Project
     from jitlint.semantics.driver import Analysis
     from jitlint.semantics.forecast import Forecast
+    from jitlint.semantics.interp import Interpreter
     from jitlint.semantics.observed import Observations
 
 
@@ -21,7 +24,7 @@ def estimates(project: Project, config: Config, observed: Observations | None = 
     ``observed`` is what a recorded run passed to jitted functions."""
     from jitlint.semantics import forecast
 
-    return forecast.of(_run(project, config, (), observed))
+    return forecast.of(run(project, config, (), observed))
 
 
 def analyse(
@@ -29,18 +32,31 @@ def analyse(
 ) -> Sequence[Finding]:
     """The findings of these rules in the modules of a project that are reported on: unsorted, nothing suppressed.
     ``observed`` is what a recorded run passed to jitted functions."""
-    return _run(project, config, rules, observed).findings
+    return run(project, config, rules, observed).findings
 
 
-def _run(project: Project, config: Config, rules: Sequence[Rule], observed: Observations | None = None) -> Analysis:
+def run(
+    project: Project,
+    config: Config,
+    rules: Sequence[Rule],
+    observed: Observations | None = None,
+    prepare: Callable[[Interpreter], None] | None = None,
+    target: JaxTarget | None = None,
+) -> Analysis:
+    """As :func:`analyse`, with the interpreter for who asks further. ``prepare`` is given it before it runs. ``target``
+    is the JAX to write fixes for; without it, what the project says."""
     from jitlint.knowledge import load
-    from jitlint.project.target import jax_target
+    from jitlint.project.target import project_target
     from jitlint.semantics import driver
 
-    knowledge = load([Path(p) for p in config.extra_models])
-    root = next((m.path.parent for m in project.modules), Path())
-    while not (root / "pyproject.toml").exists() and not (root / ".git").exists() and root != root.parent:
-        root = root.parent
-    return driver.analyse(
-        project, knowledge, rules, jax_target(config, root), frozenset(config.assume_jitted), observed
-    )
+    knowledge = load([Path(p) for p in config.extra_models]) if config.extra_models else _built_in()
+    target = target or project_target(project.modules, config)
+    return driver.analyse(project, knowledge, rules, target, frozenset(config.assume_jitted), observed, prepare)
+
+
+@cache
+def _built_in() -> Knowledge:
+    """What is known without files of the user: read once, as it never changes."""
+    from jitlint.knowledge import load
+
+    return load()

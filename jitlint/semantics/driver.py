@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import libcst as cst
@@ -12,8 +12,10 @@ from jitlint.collector import collector_paused
 from jitlint.findings import Certainty, Finding, Severity, Span, Step
 from jitlint.knowledge import Knowledge
 from jitlint.project.model import JaxTarget, Module, Project
+from jitlint.project.names import prefixes
 from jitlint.semantics import captured, demands, mutation, roots, staleness
 from jitlint.semantics.context import Context
+from jitlint.semantics.depth import with_room
 from jitlint.semantics.events import Event, TracedUse
 from jitlint.semantics.interp import Interpreter
 from jitlint.semantics.observed import Observations
@@ -35,10 +37,13 @@ def analyse(
     target: JaxTarget | None = None,
     assume_jitted: frozenset[str] = frozenset(),
     observed: Observations | None = None,
+    prepare: Callable[[Interpreter], None] | None = None,
 ) -> Analysis:
     """Run the analysis over a project and the rules over its events. ``observed`` is what a recorded run passed to
-    jitted functions."""
+    jitted functions; ``prepare`` is given the interpreter before it runs, to watch it."""
     interp = Interpreter(project, knowledge, assume_jitted, observed)
+    if prepare is not None:
+        prepare(interp)
     with collector_paused():
         run(interp, project)
         demands.report(interp)
@@ -52,27 +57,26 @@ def analyse(
 
 def run(interp: Interpreter, project: Project) -> None:
     """Interpret the whole project: modules that jax can matter to, then what nothing in them calls."""
-    for module in relevant(project.modules):
-        interp.module(module)
-    roots.run_uncalled(interp)
+
+    def everything() -> None:
+        for module in relevant(project.modules):
+            interp.module(module)
+        roots.run_uncalled(interp)
+
+    with_room(everything)
 
 
 def relevant(modules: Sequence[Module]) -> list[Module]:
-    """The modules that mention jax, and those that import such a module, directly or through others."""
+    """The modules that mention jax, and those that import such a module, directly or through others, in the order of
+    ``Project.modules`` however they are given. Importing a package can run any of its modules."""
     chosen = {m.display for m in modules if m.index.mentions_jax}
     grown = True
     while grown:
-        names = {prefix for m in modules if m.display in chosen for prefix in _prefixes(m.name)}
+        names = {prefix for m in modules if m.display in chosen for prefix in prefixes(m.name)}
         more = {m.display for m in modules if m.display not in chosen and not names.isdisjoint(m.index.imports)}
         chosen |= more
         grown = bool(more)
-    return [m for m in modules if m.display in chosen]
-
-
-def _prefixes(dotted: str) -> list[str]:
-    """``a.b.c`` as ``a``, ``a.b``, ``a.b.c``: importing a package can run any of its modules."""
-    parts = dotted.split(".")
-    return [".".join(parts[: i + 1]) for i in range(len(parts))]
+    return sorted((m for m in modules if m.display in chosen), key=lambda m: (not m.reported, m.display))
 
 
 def run_rules(interp: Interpreter, ctx: Context, rules: Sequence[Rule]) -> Iterable[Finding]:

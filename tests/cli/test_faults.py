@@ -9,9 +9,9 @@ import pytest
 
 from jitlint import semantics
 from jitlint.api import Rule
-from jitlint.findings import Finding
 from jitlint.project.config import Config
-from jitlint.project.model import Project
+from jitlint.project.model import JaxTarget, Project
+from jitlint.semantics.driver import Analysis
 from tests.cli.conftest import Run
 from tests.cli.programs import BRANCH
 
@@ -19,16 +19,16 @@ from tests.cli.programs import BRANCH
 @pytest.fixture
 def faulty(here: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An engine that fails on every module that says so, and two files, one of which does."""
-    engine = semantics.analyse
+    engine = semantics.run
 
-    def analyse(project: Project, config: Config, rules: Sequence[Rule]) -> Sequence[Finding]:
+    def run(project: Project, config: Config, rules: Sequence[Rule], *, target: JaxTarget) -> Analysis:
         if any("fail here" in module.text for module in project.modules):
             raise RuntimeError("something unforeseen\nwith details")
-        return engine(project, config, rules)
+        return engine(project, config, rules, target=target)
 
-    monkeypatch.setattr(semantics, "analyse", analyse)
+    monkeypatch.setattr(semantics, "run", run)
     (here / "a.py").write_text(BRANCH)
-    (here / "b.py").write_text("# fail here\n" + BRANCH)
+    (here / "b.py").write_text("# fail here\nimport a\n" + BRANCH)
     return here
 
 
@@ -41,7 +41,7 @@ def test_the_other_files_are_still_checked(run: Run, faulty: Path) -> None:
 
 
 def test_one_fault_in_many_files_is_told_once(run: Run, faulty: Path) -> None:
-    (faulty / "c.py").write_text("# fail here\n")
+    (faulty / "c.py").write_text("# fail here\nimport jax\n")
     outcome = run("check", "b.py", "c.py")
     assert outcome.err.count("something unforeseen") == 1
     assert "b.py and 1 more" in outcome.err

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from jitlint import repair
+from jitlint.cache import FOLDER
 from tests.cli.conftest import Run
 from tests.cli.programs import BRANCH, BROKEN, FLAG
 
@@ -123,7 +124,7 @@ def test_a_full_disk_leaves_the_file_whole(run: Run, here: Path, monkeypatch: py
     assert outcome.code == 2
     assert "a.py was not repaired: No space left on device" in outcome.err
     assert path.read_text() == FLAG
-    assert [entry.name for entry in here.iterdir()] == ["a.py"]
+    assert sorted(entry.name for entry in here.iterdir()) == [FOLDER, "a.py"]
 
 
 def test_a_file_that_changes_meanwhile_is_left_alone(run: Run, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from jitlint.cache import FOLDER
 from tests.cli.conftest import Run
 from tests.cli.programs import BRANCH, FLAG
 
@@ -84,4 +85,4 @@ def test_two_runs_at_once_leave_whole_files(here: Path) -> None:
         text = path.read_text()
         assert text.count("static_argnames") == 1
         compile(text, str(path), "exec")
-    assert sorted(here.iterdir()) == sorted(paths)
+    assert sorted(here.iterdir()) == [here / FOLDER, *sorted(paths)]
