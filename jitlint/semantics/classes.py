@@ -154,6 +154,9 @@ def register(
         registers = "pytree"
     if registers is None:
         return False
+    if registers == "configured":
+        facts.configured = True
+        return True
     if registers in ("dataclass", "pytree_dataclass", "frozen_dataclass") or tail in ("dataclass", "pytree_dataclass"):
         facts.dataclass = True
         facts.frozen |= (

@@ -14,7 +14,7 @@ import libcst as cst
 
 from jitlint.semantics import calls, validity
 from jitlint.semantics.entry import Entry, Param, Root
-from jitlint.semantics.events import BadArgument
+from jitlint.semantics.events import BadArgument, StaticArgument
 from jitlint.semantics.values import (
     NONE,
     Array,
@@ -115,6 +115,7 @@ def report(interp: Interpreter) -> None:
     for entry in interp.entries:
         if entry.kind not in ("jit", "pjit") or entry.opaque or entry.target is None:
             continue
+        _report_statics(interp, entry, entry.target)
         for root in list(entry.roots.values()):
             param = entry.param(root.name)
             if param is None or param.kind in ("args", "kwargs") or root.name in entry.statics or not is_open(root):
@@ -134,6 +135,29 @@ def report(interp: Interpreter) -> None:
                 possible=True,
             )
             with _inside(interp, entry.target):
+                interp.emit(event)
+
+
+def _report_statics(interp: Interpreter, entry: Entry, target: Func) -> None:
+    """Tell the rules of static parameters whose annotation names what has no hash."""
+    for param in entry.params or ():
+        node = _node_of(entry, param.name)
+        given = [m for c in entry.calls for m in members(c.bound.get(param.name, NONE))]
+        known = any(not isinstance(m, Unknown) and m != NONE for m in given)
+        said = annotated(interp, target, param) if param.name in entry.statics and not known else None
+        what = validity.unhashable(said) if isinstance(said, Obj | Array) else None
+        if said is not None and what is not None and node is not None:
+            event = StaticArgument(
+                node=node,
+                unit=target.unit,
+                entry=entry,
+                param=param.name,
+                value=said,
+                problem="unhashable",
+                what=what,
+                possible=True,
+            )
+            with _inside(interp, target):
                 interp.emit(event)
 
 

@@ -1,0 +1,41 @@
+"""Room for the recursion of the analysis, which follows calls of the program by calls of its own."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from typing import TypeVar
+
+_T = TypeVar("_T")
+
+_FRAMES = 12_000
+"""Python frames: a followed call, with the expressions and blocks around it, takes some dozens."""
+_STACK = 256 * 2**20
+"""Bytes of address space, of which only what is used is taken."""
+
+
+def with_room(run: Callable[[], _T]) -> _T:
+    """What ``run`` returns, or raises, when it is called in a thread of its own with a deep stack."""
+    results: list[_T] = []
+    errors: list[BaseException] = []
+
+    def body() -> None:
+        try:
+            results.append(run())
+        except BaseException as error:
+            errors.append(error)
+
+    limit = sys.getrecursionlimit()
+    size = threading.stack_size(_STACK)
+    sys.setrecursionlimit(max(limit, _FRAMES))
+    try:
+        thread = threading.Thread(target=body, daemon=True)
+        thread.start()
+        thread.join()
+    finally:
+        sys.setrecursionlimit(limit)
+        threading.stack_size(size)
+    if errors:
+        raise errors[0]
+    return results[0]
