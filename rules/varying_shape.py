@@ -23,7 +23,8 @@ for t in range(100):
 
 ## When it is silent
 
-On padded or bucketed arrays, and on other shapes at other calls.
+On padded or bucketed arrays, on the levels of a pyramid (each half as large as the one before), and on other shapes at
+other calls.
 
 ## Fix safety
 
@@ -38,7 +39,7 @@ from jitlint.api import Context, EntryCall, Report, Rule, Severity
 def check(event: EntryCall, ctx: Context) -> Iterator[Report]:
     """Report an argument whose shape changes."""
     for cause in ctx.changing(event):
-        if cause.kind != "shape" or cause.loop is None or not cause.count.many:
+        if cause.kind != "shape" or cause.loop is None or not cause.count.many or cause.levels:
             continue
         shapes = ", ".join(v for v in cause.values[:3] if "?" not in v and "some" not in v)
         seen = f" ({shapes}{', …' if len(cause.values) > 3 else ''})" if shapes else ""

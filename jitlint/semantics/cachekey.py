@@ -26,6 +26,7 @@ from jitlint.semantics.values import (
     ListV,
     Obj,
     Partial,
+    Steps,
     Tup,
     Union,
     Value,
@@ -91,6 +92,11 @@ def static_atom(value: Value, made: Moment, node: cst.CSTNode | None = None, dep
             if isinstance(c, float) and c != c and isinstance(node, cst.Call):
                 return Atom(("nan", made.key), open_loops(made), at=made, node=node, text="nan")
             return Atom(("const", type(c).__name__, repr(c)), value.loops, isinstance(c, bool | str | None), repr(c))
+        case Steps():
+            different = len({repr(v) for v in value.values})
+            if different == 1:
+                return static_atom(Const(value.values[0]), made, node, depth)
+            return Atom(None, frozenset(x.few(different) for x in value.loops), value.type == "bool", f"a {value.type}")
         case Host():
             few = value.type in ("bool", "str", "NoneType") or value.via == "few"
             return Atom(None, value.loops, few, f"a {value.type}")

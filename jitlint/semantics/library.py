@@ -447,6 +447,8 @@ def _shaped(
     match result.op:
         case "kept" if (kept := _kept(model, given, result.arg)) is not None:
             return kept
+        case "host_array" if name == "numpy.where" and len(given) == 1:
+            return _places(array(), as_array(values[0]))
         case "array" | "host_array" | "key" | "kept":
             if result.op == "host_array" and any(
                 isinstance(x, Array) and x.level is Level.HOST for v in values for x in leaves(v)
@@ -478,6 +480,8 @@ def _shaped(
                     from jitlint.semantics import attributes
 
                     return attributes.array_attribute(interp, v, "shape", node)
+            if model.name == "numpy.nonzero" and values:
+                return _places(array(), as_array(values[0]))
             if model.type == "bool" or model.type == "int" or model.type == "float":
                 return Host(model.type, operators._loops(*values), operators._via(*values) or _effect_via(model))
             if model.type == "tuple":
@@ -540,6 +544,13 @@ def _shaped(
         case "function":
             return UNKNOWN
     return UNKNOWN
+
+
+def _places(found: Array, of: Array | None) -> Tup:
+    """The indices, axis by axis, at which ``of`` is not zero."""
+    each = replace(found, level=Level.NUMPY, dtype="int64", shape=(None,), weak=False, shape_loops=found.loops)
+    rank = None if of is None or of.shape is None else len(of.shape)
+    return Tup(None, each) if rank is None else Tup((each,) * max(1, rank))
 
 
 def _kept(model: FunctionModel, given: Given, name: str) -> Array | None:
@@ -733,8 +744,15 @@ def _resized(model: FunctionModel, given: Given) -> frozenset[Loop]:
             out |= content.length_loops
         if model.need.get(name) in ("shape", "size", "count"):
             sizes = content.items or () if isinstance(content, Tup) else (content,)
-            out = out.union(*(v.loops for v in sizes if isinstance(v, Host)))
+            out = out.union(*(v.loops for v in sizes if isinstance(v, Host) or isinstance(v, Array) and v.shape))
+        elif model.name.rpartition(".")[2] in _SIZED_BY_DATA:
+            out |= operators.varying(value)
     return out
+
+
+_SIZED_BY_DATA = frozenset(
+    {"argwhere", "compress", "extract", "flatnonzero", "intersect1d", "nonzero", "setdiff1d", "union1d", "unique"}
+)
 
 
 def _dim(v: Value) -> int | None:

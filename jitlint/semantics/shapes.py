@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from jitlint.semantics.values import NONE, Array, Const, Host, Index, Shape, Tup, Value
+from jitlint.semantics.values import NONE, Array, Const, Host, Shape, Steps, Tup, Value, stepwise
 
 _ORDER = ["bool", "int", "float", "complex"]
 _DEFAULT = {"int": "int32", "float": "float32", "complex": "complex64", "bool": "bool"}
@@ -171,32 +171,14 @@ def dimensions(shape: Shape | None, parts: Sequence[Value]) -> list[tuple[Value,
     return [(p, shape[i] if i < len(shape) else None) for i, p in enumerate(parts)]
 
 
-MOST_TURNS = 100_000
-
-
 def lengths(dim: int | None, s: Any) -> set[int] | None:
     """The lengths of ``x[a:b]`` over the turns of a loop whose index ``a`` or ``b`` (or both) comes from; None where
     they are not known."""
     lower, upper, step = s.bounds
-    steps = {(b.count, b.loops) for b in (lower, upper) if isinstance(b, Index)}
-    if dim is None or step != NONE or len(steps) != 1:
+    if dim is None or step != NONE:
         return None
-    count = next(iter(steps))[0]
-    starts, stops = _turns(lower, 0, count), _turns(upper, dim, count)
-    if starts is None or stops is None or count > MOST_TURNS:
-        return None
-    return {len(range(*slice(a, b).indices(dim))) for a, b in zip(starts, stops, strict=True)}
-
-
-def _turns(bound: Value, default: int, count: int) -> list[int] | None:
-    match bound:
-        case Index(start=start, step=step):
-            return [start + step * turn for turn in range(count)]
-        case Const(value=None):
-            return [default] * count
-        case Const(value=int(value)):
-            return [value] * count
-    return None
+    found = stepwise(lambda a, b: len(range(*slice(a, b).indices(dim))), lower, upper)
+    return set(found.values) if isinstance(found, Steps) else None
 
 
 def _sliced(dim: int | None, s: Any) -> int | None:

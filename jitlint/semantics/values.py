@@ -7,7 +7,7 @@ unknown), a ``Union`` of a few alternatives, or ``Unknown``. Unknown is never tr
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
@@ -134,12 +134,34 @@ class TracerType(Host):
 
 
 @dataclass(frozen=True, slots=True)
-class Index(Host):
-    """An int that steps through ``range(start, start + step * count, step)``, one for each turn of a loop."""
+class Steps(Host):
+    """A number that is known in each turn of a loop: its index, and what is computed from it."""
 
-    start: int = 0
-    step: int = 1
-    count: int = 0
+    values: tuple[Any, ...] = ()
+
+
+MOST_STEPS = 4096
+
+
+def stepwise(f: Callable[..., Any], *operands: Value) -> Value | None:
+    """``f`` of numbers of which some are known in each turn of one loop; None where that cannot be told."""
+    steps = [v for v in operands if isinstance(v, Steps)]
+    if not steps or not all(isinstance(v, Steps | Const) for v in operands):
+        return None
+    if len({(len(s.values), s.loops) for s in steps}) > 1:
+        return None
+    turns = len(steps[0].values)
+    columns = [v.values if isinstance(v, Steps) else (v.value,) * turns for v in operands if isinstance(v, Steps | Const)]
+    try:
+        out = tuple(f(*row) for row in zip(*columns, strict=True))
+    except Exception:
+        return None
+    kinds = {type(x) for x in out}
+    kind = _PY.get(kinds.pop()) if len(kinds) == 1 else None
+    if kind not in ("bool", "int", "float"):
+        return None
+    via = next((v.via for v in operands if isinstance(v, Steps | Const) and v.via), None)
+    return Steps(kind, steps[0].loops, via, out)
 
 
 Shape = tuple["int | None", ...]
@@ -593,7 +615,7 @@ def _merge(a: Value, b: Value, depth: int) -> Value | None:
             return a if loops == a.loops else replace(a, loops=loops)
         ta, tb = py_type(a), py_type(b)
         if ta == tb and ta != "NoneType" and ta is not None:
-            if isinstance(a, Host) and not isinstance(a, Index) and loops == a.loops:
+            if isinstance(a, Host) and not isinstance(a, Steps) and loops == a.loops:
                 return a
             return Host(ta, loops, a.via or b.via)
         return None

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+import libcst as cst
+
 from jitlint.semantics.cachekey import Atom, Part
 from jitlint.semantics.entry import Call, Entry
 from jitlint.semantics.identity import identity
@@ -16,6 +18,9 @@ if TYPE_CHECKING:
     from jitlint.semantics.interp import Loop
 
 FUNCTION = Part("", "function")
+LEVEL = 1.5
+MOST_LEVELS = 4
+"""Shapes that only grow may belong to a search that doubles its effort; so many are a pyramid."""
 KINDS = {"passed": "spelling", "meta": "fresh"}
 
 
@@ -32,6 +37,19 @@ class Cause:
     setting: bool = False
     nodes: tuple[Any, ...] = ()
     """Where the objects were made."""
+    known: tuple[Hashable, ...] = ()
+    """The values that are known, in order."""
+
+    @property
+    def levels(self) -> bool:
+        """Are these the few shapes of a pyramid, each several times as large or small as the one before?"""
+        sizes = [prod(v) for v in self.known if isinstance(v, tuple) and all(isinstance(n, int) for n in v)]
+        pairs = list(zip(sizes, sizes[1:], strict=False))
+        if len(sizes) != len(self.known) or len(pairs) < 2:
+            return False
+        falls = all(a >= LEVEL * b for a, b in pairs)
+        rises = all(b >= LEVEL * a for a, b in pairs)
+        return falls or rises and len(sizes) <= MOST_LEVELS
 
     @property
     def kind(self) -> str:
@@ -127,7 +145,7 @@ def _turns(loop: Loop, seen: list[_Seen]) -> int | None:
     known = {t.turn for t in turns}
     if None not in known:
         return len(known)
-    if loop.trip is None or not any(t.loop is loop for t in turns):
+    if loop.trip is None or not isinstance(loop.node, cst.For | cst.While) or not any(t.loop is loop for t in turns):
         return loop.trip
     return max(1, loop.trip - min(2, *(t.passes for t in turns)))
 
@@ -200,12 +218,13 @@ def _over_loop(p: Part, group: list[_Seen]) -> Cause | None:
         setting = all(a.setting for a in atoms)
         certain = any(c.moment.certain for c in calls)
         first = next(iter(loops.values()))
-        return Cause(p, Count(number, certain and not setting, first), texts, calls, first, setting, nodes)
+        count = Count(number, certain and not setting, first)
+        return Cause(p, count, texts, calls, first, setting, nodes, tuple(values) if not open_ else ())
     if len(values) < 2:
         return None
     loop = _turning(p, here)
     count = Count(len(values), all(c.moment.certain for c in calls), loop)
-    return Cause(p, count, texts, calls, loop, all(a.setting for a in atoms), nodes)
+    return Cause(p, count, texts, calls, loop, all(a.setting for a in atoms), nodes, tuple(values))
 
 
 def _turning(p: Part, here: list[_Seen]) -> Loop | None:
