@@ -44,6 +44,12 @@ A Python number passed as an argument is traced: another value of it does not co
 ## When it is silent
 
 On constants, modules, classes, functions that stay the same, and variables set before the first call only.
+
+## Fix safety
+
+The fix gives the function a parameter for the variable, and passes the variable at every call in the file. It is unsafe:
+calls from elsewhere must pass it, too. There is none where the value decides something while tracing, or where the
+function is used in another way than called.
 """
 
 from collections.abc import Iterator
@@ -80,6 +86,7 @@ def check(event: StaleRead, ctx: Context) -> Iterator[Report]:
             ctx.step(f"`{name}` is read while tracing", event.node, event.unit),
             ctx.step("changed here", event.changed_at, event.changed_unit),
         ),
+        fix=ctx.parameter_fix(event),
     )
 
 
@@ -90,4 +97,5 @@ RULE = Rule(
     since="0.1.0",
     on=(StaleRead,),
     check=check,
+    fix="unsafe",
 )

@@ -13,6 +13,7 @@ from jitlint.fix.code import Rewrite
 from jitlint.fix.debug_print import debug_print
 from jitlint.fix.literals import frozen_dataclass, list_as_tuple, renumbered, respelled, split_names
 from jitlint.fix.names import Names
+from jitlint.fix.parameters import as_parameter
 from jitlint.fix.updates import at_update, kept_result, kept_update
 from jitlint.project.model import JaxTarget, Module
 from jitlint.semantics import choices, hoist, settings, variants, variation
@@ -30,13 +31,14 @@ from jitlint.semantics.events import (
     NeedsConcrete,
     OuterWrite,
     Site,
+    StaleRead,
     StaticArgument,
     TracedUse,
     TruthTest,
     Unrolled,
 )
 from jitlint.semantics.validity import unhashable
-from jitlint.semantics.values import Array, Const, Host, ListV, Obj, Origin, Tree, Tup
+from jitlint.semantics.values import Array, Const, Func, Host, Jitted, ListV, Obj, Origin, Tree, Tup, py_type
 from jitlint.semantics.variants import Cause, Estimate
 from jitlint.semantics.variation import Remade
 
@@ -352,6 +354,36 @@ class Context:
         statement = cst.Expr(event.node)
         new = kept_update(statement) or kept_result(statement)
         return self.rewrite(event, event.node, new, "assign it", Applicability.SAFE)
+
+    def parameter_fix(self, event: StaleRead) -> Fix | None:
+        """The fix that passes a stale number or array to the jitted function as an argument, at each of its calls: not
+        safe, since who calls the function from elsewhere must pass it, too."""
+        entry, target, module = event.entry, event.entry.target, event.unit.module
+        plain = entry.kind == "jit" and not {"in_shardings", "out_shardings"} & entry.option_nodes.keys()
+        if target is None or target is not entry.func or not plain or event.kind == "loop":
+            return None
+        if not isinstance(target.lazy, cst.FunctionDef):
+            return None
+        units = {id(unit.module) for unit in (target.unit, entry.unit, *(call.unit for call in entry.calls))}
+        counted_from_end = any(n < 0 for n in (*(entry.static_nums or ()), *entry.donate_nums))
+        if units != {id(module)} or module.notebook is not None or counted_from_end or self._is_imported(target, module):
+            return None
+        number = isinstance(event.value, Const | Host) and py_type(event.value) in ("int", "float", "bool", "complex")
+        if not (number or isinstance(event.value, Array)) or not isinstance(event.node, cst.Name):
+            return None
+        read, function = event.unit.span(event.node), target.unit.span(target.lazy.name)
+        edits = as_parameter(module.text, module.display, read, function, entry.unit.span(entry.node))
+        message = f"pass `{event.name}` to `{entry.name}`"
+        return None if edits is None else Fix(message, edits, Applicability.UNSAFE)
+
+    def _is_imported(self, target: Func, module: Module) -> bool:
+        """Does another module of the project have the function, or what jitting it gave?"""
+        for other in self.interp.modules.values():
+            if other.module is not module:
+                for value in other.env.slots.values():
+                    if value is target or isinstance(value, Jitted) and value.entry.target is target:
+                        return True
+        return False
 
     def debug_print_fix(self, event: Effect) -> Fix | None:
         """``jax.debug.print(…)`` for a ``print`` of traced values."""

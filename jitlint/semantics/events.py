@@ -284,6 +284,8 @@ class StaleRead(Event):
     """The name of the function that changes it, empty at module level."""
     helper: bool = False
     """It is a function."""
+    value: Value | None = None
+    """What was read."""
 
 
 @dataclass(eq=False, slots=True, kw_only=True)

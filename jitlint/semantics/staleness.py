@@ -220,6 +220,7 @@ def _emit(interp: Interpreter, entry: Entry, read: Read, write: Write, kind: str
         certain=certain,
         changed_in=write.function,
         helper=isinstance(read.value, Func | Jitted),
+        value=read.value,
     )
     events = interp.events.setdefault((StaleRead, id(read.node), ""), Bucket()).events
     if certain and events and not getattr(events[0], "certain", True):
