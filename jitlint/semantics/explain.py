@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -32,25 +32,28 @@ class Belief:
 
 
 @dataclass(slots=True)
-class _Watcher:
-    interp: Interpreter
-    module: Module
-    qualname: str | None
-    row: int | None
+class Watcher:
+    """Looks over the shoulder of an interpreter (as its ``watch``) and remembers what expressions are worth."""
+
+    asked: Callable[[Frame], bool]
+    """Whether what runs in this frame is of interest."""
     seen: dict[cst.CSTNode, tuple[Unit, Value]] = field(default_factory=dict)
 
     def note(self, frame: Frame, node: cst.CSTNode, value: Value) -> None:
         """Remember what a node was worth, joined over all visits."""
-        if frame.unit.module is not self.module or not isinstance(node, _SHOWN) or not self._asked(frame):
+        if not isinstance(node, _SHOWN) or not self.asked(frame):
             return
         before = self.seen.get(node)
         self.seen[node] = (frame.unit, value if before is None else join(before[1], value))
 
-    def _asked(self, frame: Frame) -> bool:
-        if self.qualname is not None:
-            return frame.qualname == self.qualname or frame.qualname.endswith(f".{self.qualname}")
-        statement = frame.unit.statement
-        return self.row is not None and statement.first_row <= self.row <= statement.last_row
+    def beliefs(self, *, reads: bool) -> list[Belief]:
+        """What was seen, sorted by place; ``reads`` says whether names that are only read are wanted."""
+        found = {
+            Belief(unit.span(node), _text(unit, node), describe(value), _why(value))
+            for node, (unit, value) in self.seen.items()
+            if reads or not isinstance(node, cst.Name) or _is_target(unit, node)
+        }
+        return sorted(found, key=lambda belief: (belief.span, belief.text))
 
 
 def explain(
@@ -60,18 +63,23 @@ def explain(
 
     Sorted by place; empty when there is no such function, or nothing in the program runs it.
     """
+
+    def asked(frame: Frame) -> bool:
+        if frame.unit.module is not module:
+            return False
+        if function is not None:
+            return frame.qualname == function or frame.qualname.endswith(f".{function}")
+        statement = frame.unit.statement
+        return row is not None and statement.first_row <= row <= statement.last_row
+
     interp = Interpreter(project, knowledge)
-    watcher = _Watcher(interp, module, function, row)
+    watcher = Watcher(asked)
     interp.watch = watcher.note
     driver.run(interp, project)
-    beliefs = [
-        Belief(unit.span(node), _text(unit, node), describe(value), _why(value))
-        for node, (unit, value) in watcher.seen.items()
-        if not isinstance(node, cst.Name) or row is not None or _is_target(unit, node)
-    ]
+    beliefs = watcher.beliefs(reads=row is not None)
     if row is not None:
         beliefs = [b for b in beliefs if b.span.row <= row <= b.span.end_row]
-    return sorted(set(beliefs), key=lambda b: (b.span, b.text))
+    return beliefs
 
 
 def _is_target(unit: Unit, node: cst.Name) -> bool:

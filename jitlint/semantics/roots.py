@@ -28,6 +28,7 @@ from jitlint.semantics.values import (
 
 if TYPE_CHECKING:
     from jitlint.semantics.interp import Interpreter
+    from jitlint.semantics.source import Unit
 
 
 def run_uncalled(interp: Interpreter) -> None:
@@ -41,6 +42,7 @@ def run_uncalled(interp: Interpreter) -> None:
             and not interp.called.get(id(f.lazy))
             and isinstance(f.lazy, cst.FunctionDef)
             and not _inside_traced(interp, f)
+            and _asked(interp, f.unit)
         ]
         if not todo:
             break
@@ -51,7 +53,11 @@ def run_uncalled(interp: Interpreter) -> None:
                 run_root(interp, f)
     probed: set[int] = set()
     for _ in range(3):
-        entries = [e for e in interp.entries if not e.calls and not e.probed and id(e.node) not in probed]
+        entries = [
+            e
+            for e in interp.entries
+            if not e.calls and not e.probed and id(e.node) not in probed and _asked(interp, e.unit)
+        ]
         if not entries:
             break
         for e in entries:
@@ -61,6 +67,10 @@ def run_uncalled(interp: Interpreter) -> None:
             seen = replay.observed(interp, e)
             if seen is None or not replay.run_recorded(interp, e, seen):
                 probe(interp, e)
+
+
+def _asked(interp: Interpreter, unit: Unit) -> bool:
+    return interp.runs_uncalled is None or interp.runs_uncalled(unit)
 
 
 def _inside_traced(interp: Interpreter, f: Func) -> bool:
