@@ -29,7 +29,9 @@ factory that is called once), and on `jax.jit(f)` of a function that stays the s
 
 ## Fix safety
 
-There is no automatic fix: where to keep the callable is yours to say.
+The callable is made once, above the function or class, where nothing in it depends on the function: it then reads only
+what the module binds once, before. That is safe. Elsewhere there is no automatic fix: where to keep the callable is
+yours to say.
 """
 
 from collections.abc import Iterator
@@ -50,8 +52,11 @@ def check(event: Site, ctx: Context) -> Iterator[Report]:
         "make the jitted callable once, at module level, in `__init__` or in a cached factory",
         certainty=Certainty.POSSIBLE if found.root or not found.count.exact else None,
         trace=ctx.loop_steps(found),
+        fix=ctx.hoist_fix(event, found),
         properties={"variants": found.count.text},
     )
 
 
-RULE = Rule(code="JIT302", name="jit-per-call", severity=Severity.WARNING, since="0.1.0", on=(Site,), check=check)
+RULE = Rule(
+    code="JIT302", name="jit-per-call", severity=Severity.WARNING, since="0.1.0", on=(Site,), check=check, fix="safe"
+)

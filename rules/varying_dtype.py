@@ -26,7 +26,8 @@ that give arrays of different dtypes: that can be meant.
 
 ## Fix safety
 
-There is no automatic fix.
+A state that starts weak is given its dtype where it is made, in the function that calls: `dtype=` in `jnp.full` and its
+kin, `jnp.asarray` around a number. That is not safe: the first turn may round otherwise, and other uses see the dtype too.
 """
 
 from collections.abc import Iterator
@@ -54,8 +55,17 @@ def check(event: EntryCall, ctx: Context) -> Iterator[Report]:
             f"{name} {what}: {cause.count.text} compilations",
             typed if weak else "convert it to one dtype before the call",
             trace=ctx.cause_steps(event, cause),
+            fix=ctx.typed_start_fix(event) if weak else None,
             properties={"variants": cause.count.text},
         )
 
 
-RULE = Rule(code="JIT305", name="varying-dtype", severity=Severity.WARNING, since="0.1.0", on=(EntryCall,), check=check)
+RULE = Rule(
+    code="JIT305",
+    name="varying-dtype",
+    severity=Severity.WARNING,
+    since="0.1.0",
+    on=(EntryCall,),
+    check=check,
+    fix="unsafe",
+)

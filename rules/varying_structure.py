@@ -24,7 +24,8 @@ On structures that differ between functions, and on static arguments.
 
 ## Fix safety
 
-There is no automatic fix.
+A call that passes one argument by keyword where the others pass it by position (or the reverse) is spelled as they are,
+which is safe: to the function it is the same. Nothing else is repaired.
 """
 
 from collections.abc import Iterator
@@ -37,9 +38,10 @@ def check(event: EntryCall, ctx: Context) -> Iterator[Report]:
     seen: set[str] = set()
     for cause in ctx.changing(event):
         param = cause.part.param
-        if cause.kind not in ("structure", "spelling") or param in event.entry.statics or param in seen:
-            continue
         spelled = cause.kind == "spelling"
+        static = param in event.entry.statics and cause.part.kind != "spelling"
+        if cause.kind not in ("structure", "spelling") or static or param in seen:
+            continue
         if not cause.count.many or spelled and cause.loop is None and not ctx.spelled_apart(cause):
             continue
         seen.add(param)
@@ -50,10 +52,17 @@ def check(event: EntryCall, ctx: Context) -> Iterator[Report]:
             f"`{param}{cause.part.path}` of `{event.entry.name}` {what}: {cause.count.text} compilations",
             "spell all calls alike" if spelled else "keep keys and lengths the same, or stack into one array",
             trace=ctx.cause_steps(event, cause),
+            fix=ctx.spelling_fix(event, cause),
             properties={"variants": cause.count.text},
         )
 
 
 RULE = Rule(
-    code="JIT306", name="varying-structure", severity=Severity.WARNING, since="0.1.0", on=(EntryCall,), check=check
+    code="JIT306",
+    name="varying-structure",
+    severity=Severity.WARNING,
+    since="0.1.0",
+    on=(EntryCall,),
+    check=check,
+    fix="safe",
 )

@@ -16,7 +16,7 @@ from jitlint.fix.names import Names
 from jitlint.fix.parameters import as_parameter
 from jitlint.fix.updates import at_update, kept_result, kept_update
 from jitlint.project.model import JaxTarget, Module
-from jitlint.semantics import choices, hoist, settings, variants, variation
+from jitlint.semantics import call_fixes, choices, hoist, hoist_out, settings, variants, variation
 from jitlint.semantics.entry import Call, Entry, Root
 from jitlint.semantics.events import (
     BadArgument,
@@ -181,6 +181,20 @@ class Context:
         unit = next((f.unit for f in self.interp.functions if f.lazy is node), cause.calls[0].unit)
         return node, unit
 
+    def typed_start_fix(self, event: EntryCall) -> Fix | None:
+        """The fix that gives the states that start weak, and are passed in this call, their dtype."""
+        weak = [c for c in self.changing(event) if c.kind == "weak" and c.loop is not None]
+        edits, imports = call_fixes.typed_starts(self.interp, weak, self.names(event))
+        message = "give the first value its dtype"
+        return Fix(message, edits, Applicability.UNSAFE, imports) if edits else None
+
+    def spelling_fix(self, event: EntryCall, cause: Cause) -> Fix | None:
+        """The fix that spells the call as the others are: jax.jit takes arguments alike either way."""
+        if cause.part.kind != "spelling":
+            return None
+        edit = call_fixes.respelled(event.entry, cause, event.node, event.unit)
+        return None if edit is None else Fix("spell it as the other calls", (edit,), Applicability.SAFE)
+
     def python_numbers(self, cause: Cause) -> bool:
         """Are Python numbers passed for the parameter in every call?"""
         values = [c.bound.get(cause.part.param) for c in cause.calls]
@@ -241,11 +255,20 @@ class Context:
                 yield found
 
     def hoist_fix(self, event: Site, remade: Remade) -> Fix | None:
-        """The fix that makes the jitted function before the loop, where nothing in it depends on the loop."""
+        """The fix that makes the jitted function once: before the loop, or above the function, around it, where nothing
+        in it depends on that."""
         if remade.loop is None:
-            return None
+            edits = None if self._reads_what_changes(event) else hoist_out.out_of_function(event.unit, event.node)
+            return None if edits is None else Fix("make it once, above", edits, Applicability.SAFE)
         edits = hoist.hoisted(event.unit, remade.loop, event.node)
         return None if edits is None else Fix("make it before the loop", edits, Applicability.SAFE)
+
+    def _reads_what_changes(self, event: Site) -> bool:
+        """Does the traced code read something of the module that is changed while the program runs? Traced once, it
+        would keep the first value."""
+        writes = self.interp.writes
+        reads = {(id(r.box), r.key) for e in self.entries if e.node is event.node for r in e.reads.values()}
+        return any(len(found) > 1 or any(w.function for w in found) for key in reads if (found := writes.get(key)))
 
     def loop_steps(self, remade: Remade) -> tuple[Step, ...]:
         """The loops that make it again, as steps of a path."""

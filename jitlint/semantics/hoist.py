@@ -27,12 +27,12 @@ def hoisted(unit: Unit, loop: Loop, site: cst.CSTNode) -> tuple[Edit, Edit] | No
     if not isinstance(body, cst.IndentedBlock):
         return None
     statement = next((s for s in body.body if _holds(s, site)), None)
-    name = _bound(statement) if statement is not None else None
+    name = bound_name(statement) if statement is not None else None
     if statement is None or name is None:
         return None
-    bound = _Bindings()
+    bound = Bindings()
     loop.node.visit(bound)
-    if bound.names.count(name) != 1 or _reads(statement) & (set(bound.names) - {name}):
+    if bound.names.count(name) != 1 or (names_in(statement) - _own(statement)) & (set(bound.names) - {name}):
         return None
     if calls_unknown(statement):
         return None
@@ -43,7 +43,8 @@ def _holds(statement: cst.CSTNode, site: cst.CSTNode) -> bool:
     return statement is site or any(_holds(c, site) for c in statement.children)
 
 
-def _bound(statement: cst.CSTNode) -> str | None:
+def bound_name(statement: cst.CSTNode) -> str | None:
+    """The one name that a statement binds."""
     if isinstance(statement, cst.FunctionDef):
         return statement.name.value
     if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1:
@@ -53,7 +54,7 @@ def _bound(statement: cst.CSTNode) -> str | None:
     return None
 
 
-class _Bindings(cst.CSTVisitor):
+class Bindings(cst.CSTVisitor):
     """Every name bound in a loop, also in the functions it defines: what they share cannot be told apart here."""
 
     def __init__(self) -> None:
@@ -131,7 +132,8 @@ _PURE = frozenset(
 )
 
 
-def _reads(statement: cst.CSTNode) -> set[str]:
+def names_in(statement: cst.CSTNode) -> set[str]:
+    """Every name that is mentioned, but for builtins and names of keyword arguments."""
     out: set[str] = set()
 
     def walk(node: cst.CSTNode) -> None:
@@ -145,7 +147,7 @@ def _reads(statement: cst.CSTNode) -> set[str]:
                 walk(child)
 
     walk(statement)
-    return out - _own(statement)
+    return out
 
 
 def _own(statement: cst.CSTNode) -> set[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -44,7 +45,7 @@ class Cause:
     def levels(self) -> bool:
         """Are these the few shapes of a pyramid, each several times as large or small as the one before?"""
         sizes = [prod(v) for v in self.known if isinstance(v, tuple) and all(isinstance(n, int) for n in v)]
-        pairs = list(zip(sizes, sizes[1:], strict=False))
+        pairs = list(pairwise(sizes))
         if len(sizes) != len(self.known) or len(pairs) < 2:
             return False
         falls = all(a >= LEVEL * b for a, b in pairs)
