@@ -14,7 +14,7 @@ from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from jitlint.cache import Cache, digest, engine_digest
 from jitlint.findings import Finding
@@ -35,7 +35,7 @@ _WORTH_A_POOL = 60_000
 """Characters of source (some 1,500 lines) that other processes must be able to take over before they are started."""
 
 _LARGE = 200_000
-"""Characters of source whose analysis leaves enough behind to collect it before the next."""
+"""Characters of source whose analysis leaves enough behind to collect it before there is more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,18 @@ class InternalError:
     where: str
     message: str
     details: str
+
+
+class Progress(Protocol):
+    """Who is told how far the work is."""
+
+    def begin(self, parts: int) -> None:
+        """So many parts are to be done; no other process is started after this."""
+        ...
+
+    def advance(self) -> None:
+        """One of them is done."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +70,7 @@ class Work:
     jobs: int = 1
     executor: Executor | None = None
     cache: Cache | None = None
+    progress: Progress | None = None
 
     @property
     def indexer(self) -> Indexer:
@@ -133,6 +146,8 @@ def examine(project: SourceProject, config: Config, codes: Sequence[str], target
     open_tasks = [number for number, answer in enumerate(answers) if answer is None]
     for number, fresh in _answers(tasks, open_tasks, work):
         answers[number] = fresh
+        if work.progress is not None:
+            work.progress.advance()
         if work.cache is not None and keys[number] and not fresh["errors"]:
             work.cache.put(_KIND, keys[number], {"findings": fresh["findings"], "jitted": fresh["jitted"]})
     if work.cache is not None:
@@ -219,22 +234,27 @@ def _known(cache: Cache, key: str) -> Plain | None:
 def _answers(tasks: Sequence[Task], numbers: Sequence[int], work: Work) -> Iterator[tuple[int, Plain]]:
     """The answers to the tasks with these numbers, as they come."""
     if work.executor is not None:
-        yield from _sent(tasks, numbers, work.executor, own=False)
+        yield from _sent(tasks, numbers, work.executor, work.progress, own=False)
         return
     sizes = sorted((tasks[number].component.size for number in numbers), reverse=True)
     jobs = min(work.jobs, len(numbers))
     if jobs > 1 and sum(sizes[1:]) >= _WORTH_A_POOL:
         with _pool(jobs) as executor:
-            yield from _sent(tasks, numbers, executor, own=True)
+            yield from _sent(tasks, numbers, executor, work.progress, own=True)
         return
+    if work.progress is not None:
+        work.progress.begin(len(numbers))
+    left = 0
     for number in numbers:
-        yield number, run(tasks[number])
-        if tasks[number].component.size > _LARGE:
+        if left > _LARGE:
             gc.collect()
+            left = 0
+        yield number, run(tasks[number])
+        left += tasks[number].component.size
 
 
 def _sent(
-    tasks: Sequence[Task], numbers: Sequence[int], executor: Executor, *, own: bool
+    tasks: Sequence[Task], numbers: Sequence[int], executor: Executor, progress: Progress | None, *, own: bool
 ) -> Iterator[tuple[int, Plain]]:
     """The answers of the workers of an executor. What is lost with a worker is done again."""
     lost: list[int] = []
@@ -244,6 +264,8 @@ def _sent(
             futures[number] = executor.submit(run, tasks[number])
         except Exception:  # a worker has died, and the executor takes nothing any more
             lost.append(number)
+    if progress is not None:
+        progress.begin(len(numbers))
     for number, future in futures.items():
         try:
             yield number, future.result()

@@ -6,6 +6,7 @@ import json
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,10 +21,12 @@ from jitlint.cli.known import Known
 from jitlint.cli.options import Options
 from jitlint.cli.outputs import META_ORDER, pair_outputs
 from jitlint.cli.present import JSON_FORMATS, Screen, write_findings, write_statistics
+from jitlint.cli.progress import Progress, wants_progress
 from jitlint.cli.verdicts import for_people, refuted
 from jitlint.findings import Finding, Fix, Severity
 from jitlint.fix.apply import apply_fixes, unified_diff
 from jitlint.output import Summary
+from jitlint.output.places import count
 from jitlint.project.config import Config, ConfigError, settings
 from jitlint.project.discovery import discover, display_path
 from jitlint.project.index import Unparsable
@@ -89,7 +92,8 @@ class Session:
         self.paths = () if options.from_stdin else options.paths or (".",)
         self.stdin: Source | None = None
         self.screen = Screen(options.color, to_stderr=options.from_stdin and options.repairs)
-        self.work = options.work()
+        self.progress = Progress() if wants_progress(quiet=options.quiet) else None
+        self.work = replace(options.work(), progress=self.progress)
         self.known = Known(self.config, options, self.selection, self.work)
         self.trial: Trial | None = None
         if options.dynamic:
@@ -112,7 +116,8 @@ class Session:
             return self.show_files()
         if self.options.from_stdin:
             self.stdin = _read_stdin()
-        self.known.load(self.paths)
+        with self.progress or nullcontext():
+            self.known.load(self.paths)
         if self.options.repairs:
             return self.run_repair()
         analysis = self.analysed({})
@@ -131,7 +136,8 @@ class Session:
         indexer = self.work.indexer
         project = load_project(self.paths, self.resolver, stdin=stdin, overlay=texts, indexer=indexer)
         engine = None if self.observed is None else self.engine
-        analysis = analyse(project, self.resolver, self.selection, engine, self.work)
+        with self.progress or nullcontext():
+            analysis = analyse(project, self.resolver, self.selection, engine, self.work)
         return replace(analysis, findings=tuple(self.known.new(analysis)))
 
     def engine(self, project: Project, config: Config, rules: Sequence[Rule]) -> Sequence[Finding]:
@@ -227,6 +233,9 @@ class Session:
         if self.options.verbose:
             for skipped in analysis.skipped:
                 click.echo(f"skipped {display_path(skipped.path)}: {skipped.reason}", err=True)
+            idle = _without_jax(analysis)
+            if idle:
+                click.echo(f"not analysed: {count(idle, 'file')} without jax, in it or in what it imports", err=True)
             if analysis.others:
                 click.echo(f"also read {len(analysis.others)} files for what they define", err=True)
             if self.work.cache is not None and self.work.cache.trouble is not None:
@@ -328,6 +337,13 @@ def _read_stdin() -> Source:
         return decode_source(sys.stdin.buffer.read())
     except Unparsable as fault:
         raise click.UsageError(f"standard input: {fault.message}") from fault
+
+
+def _without_jax(analysis: Analysis) -> int:
+    """How many of the checked files cannot hold anything to find."""
+    from jitlint.semantics.driver import relevant
+
+    return len(analysis.modules) - sum(module.reported for module in relevant(analysis.project.modules))
 
 
 def _place(finding: Finding) -> str:
