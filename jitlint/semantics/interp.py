@@ -162,6 +162,8 @@ class Frame:
     class_body: ClassV | None = None
     root: Func | None = None
     """The function that runs in it with unknown arguments, since nobody in the project calls it."""
+    expects: bool = False
+    """A test whose code expects an error somewhere: the functions that it makes may be there to raise it."""
     kept: bool = False
     """Something made in it outlives it: a function or object is returned or stored elsewhere."""
 
@@ -985,6 +987,7 @@ class Interpreter:
         self.compile_time += compile_time
         self.jit_off += jit_off
         self.expecting += expecting
+        self.frame.expects |= expecting > 0
         falls = self.block(node.body)
         self.compile_time -= compile_time
         self.jit_off -= jit_off

@@ -89,6 +89,8 @@ def run_root(interp: Interpreter, func: Func) -> None:
     frame = Frame(module.env, func.unit, module, "", root=func)
     interp.frames.append(frame)
     interp.root = func.lazy
+    expected = func.frame is not None and func.frame.expects
+    interp.expecting += expected
     try:
         args = Args()
         for i, p in enumerate(calls.parameters(func.node)):
@@ -106,6 +108,7 @@ def run_root(interp: Interpreter, func: Func) -> None:
                     args.pos.append(value)
         calls.call_function(interp, func, args, func.lazy)
     finally:
+        interp.expecting -= expected
         interp.root = None
         interp.frames.pop()
 
