@@ -109,10 +109,11 @@ def call_node(interp: Interpreter, node: cst.Call) -> Value:
     enough = _READ_UP_TO.get(func.name) if isinstance(func, LibV) else None
     args = Args()
     for a in node.args:
-        if enough is not None and isinstance(a.value, cst.GeneratorExp):
-            value = interp.generator(a.value, enough)
-        else:
-            value = interp.eval(a.value)
+        value = (
+            interp.generator(a.value, enough)
+            if enough is not None and isinstance(a.value, cst.GeneratorExp)
+            else interp.eval(a.value)
+        )
         if a.star == "*":
             content = operators.iterate(interp, value, a.value)
             if content.items is not None and args.rest is None:
