@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jitlint.findings import Edit, Finding, Fix, Span, Step
+from jitlint.fix.apply import edits_of
 from jitlint.project.config import Config, ConfigResolver
 from jitlint.project.index import split_rows
 from jitlint.project.model import Module, Project, Skipped, Unreadable
@@ -26,6 +27,7 @@ from jitlint.work import InternalError, Work, examine, internal_error
 
 if TYPE_CHECKING:
     from jitlint.api import Rule
+    from jitlint.project.notebook import Notebook
 
 Engine = Callable[[Project, Config, Sequence["Rule"]], Sequence[Finding]]
 
@@ -75,6 +77,11 @@ class Analysis:
         if all(module.notebook is None for module in self.by_name.values()):
             return tuple(findings)
         return tuple(_by_cell(finding, self.by_name) for finding in findings)
+
+    def notebook(self, filename: str) -> Notebook | None:
+        """The notebook in a file, or None where it is none."""
+        module = self.by_name.get(filename)
+        return None if module is None else module.notebook
 
     def shown_text(self, name: str) -> str | None:
         """The text of a file, or of a notebook cell by its name such as ``nb.ipynb:cell 2``; None if there is none."""
@@ -223,11 +230,20 @@ def _by_cell(finding: Finding, modules: Mapping[str, Module]) -> Finding:
         return Edit(name, _moved(old.span, row), old.text)
 
     trace = tuple(step(old) for old in finding.trace)
-    fix = finding.fix and replace(finding.fix, edits=tuple(edit(old) for old in finding.fix.edits))
+    fix = finding.fix
+    if fix is not None:
+        # Where an import goes is told by the text of the whole notebook, which those who are shown the fix do not have.
+        inside = tuple(new for new in fix.imports if _is_notebook(modules.get(new.filename)))
+        edits = edits_of(replace(fix, imports=inside), lambda name: modules[name].text if name in modules else None)
+        fix = replace(fix, edits=tuple(map(edit, edits)), imports=tuple(new for new in fix.imports if new not in inside))
     if finding.cell is not None:
         return replace(finding, trace=trace, fix=fix)
     _, row, cell = move(finding.filename, finding.span.row)
     return replace(finding, trace=trace, fix=fix, cell=cell, span=_moved(finding.span, row))
+
+
+def _is_notebook(module: Module | None) -> bool:
+    return module is not None and module.notebook is not None
 
 
 def _moved(span: Span, row: int) -> Span:

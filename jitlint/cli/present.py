@@ -58,6 +58,7 @@ def write_findings(
         shown = located if output.format in JSON_FORMATS else for_people(located)
         context = Context(
             sources=analysis.shown_text,
+            notebooks=analysis.notebook,
             directory=Path.cwd(),
             root=_repository(Path.cwd()),
             rules=_rule_docs(),

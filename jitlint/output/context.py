@@ -11,6 +11,9 @@ from pathlib import Path
 from jitlint.findings import Applicability, Edit, Finding, Severity
 from jitlint.fix.apply import edits_of
 from jitlint.fix.text import Lines
+from jitlint.output.notebooks import notebook_edits
+from jitlint.output.places import split_key
+from jitlint.project.notebook import Notebook
 
 STDIN_NAMES = frozenset({"-", "<stdin>"})
 """Filenames that stand for standard input and are not made relative or absolute."""
@@ -50,7 +53,8 @@ class Context:
     """Where the texts are, what the paths mean, what the rules say, and how to show it.
 
     ``sources`` gives the text of a file by the filename that findings carry, or None; for a notebook cell it is asked
-    for ``nb.ipynb:cell 2`` (see :func:`jitlint.output.places.source_key`). ``directory`` is what the filenames of
+    for ``nb.ipynb:cell 2`` (see :func:`jitlint.output.places.source_key`); ``notebooks`` gives a notebook by its
+    filename. ``directory`` is what the filenames of
     findings are relative to, ``root`` the top of the repository, which machine formats name files from.
     """
 
@@ -61,6 +65,7 @@ class Context:
     colour: bool = False
     summary: Summary = field(default_factory=Summary)
     version: str = ""
+    notebooks: Callable[[str], Notebook | None] = no_sources
 
     def absolute(self, filename: str) -> str:
         """The absolute path of a finding's file, without asking the disk."""
@@ -100,6 +105,31 @@ class Context:
     def edits(self, finding: Finding) -> tuple[Edit, ...]:
         """Every edit of the finding's fix, imports included; none when there is no fix."""
         return () if finding.fix is None else edits_of(finding.fix, self.text)
+
+    def file_edits(self, finding: Finding) -> tuple[Edit, ...]:
+        """The same for who knows files only: what changes in a cell is changed in the JSON of its notebook.
+
+        None where a notebook is not known.
+        """
+        whole: list[Edit] = []
+        in_cells: dict[str, list[Edit]] = {}
+        for edit in self.edits(finding):
+            filename, cell = split_key(edit.filename)
+            if cell is None:
+                whole.append(edit)
+            else:
+                in_cells.setdefault(filename, []).append(edit)
+        for filename, edits in in_cells.items():
+            notebook = self.notebooks(filename)
+            if notebook is None:
+                return ()
+            whole += notebook_edits(filename, notebook, edits)
+        return tuple(sorted(whole))
+
+    def file_lines(self, filename: str) -> Lines | None:
+        """The text of a file as it is on disk, for a notebook its JSON."""
+        notebook = self.notebooks(filename)
+        return self.lines(filename) if notebook is None else Lines(notebook.document)
 
 
 def fixable(finding: Finding) -> bool:

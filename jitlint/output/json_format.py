@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from jitlint.findings import Finding
 from jitlint.output.context import Context
-from jitlint.output.places import source_key
+from jitlint.output.places import split_key
 
 
 def render(findings: Sequence[Finding], context: Context) -> str:
@@ -58,9 +58,12 @@ def _fix(finding: Finding, context: Context) -> dict[str, object] | None:
             "location": _position(span.row, span.column),
             "end_location": _position(span.end_row, span.end_column),
         }
-        # Ruff's edits are all of the finding's own file; name the file where ours are not.
-        if edit.filename not in (finding.filename, source_key(finding.filename, finding.cell)):
-            data["filename"] = context.absolute(edit.filename)
+        # Ruff's edits are all of the finding's own file and cell; name those where ours are not.
+        filename, cell = split_key(edit.filename)
+        if filename != finding.filename:
+            data["filename"] = context.absolute(filename)
+        if cell is not None and (cell != finding.cell or filename != finding.filename):
+            data["cell"] = cell
         edits.append(data)
     return {"applicability": finding.fix.applicability.value, "edits": edits, "message": finding.fix.message}
 

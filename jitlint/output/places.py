@@ -15,6 +15,12 @@ def source_key(filename: str, cell: int | None) -> str:
     return filename if cell is None else f"{filename}:cell {cell}"
 
 
+def split_key(name: str) -> tuple[str, int | None]:
+    """The filename and the number of the cell in ``nb.ipynb:cell 2``; None for a file."""
+    filename, mark, number = name.rpartition(":cell ")
+    return (filename, int(number)) if mark and number.isdigit() else (name, None)
+
+
 def location(finding: Finding) -> str:
     """``file:row:column``, with the cell of a notebook: ``nb.ipynb:cell 2:3:5``."""
     span = finding.span

@@ -31,15 +31,15 @@ def _diagnostic(finding: Finding, context: Context) -> dict[str, object]:
         "severity": _SEVERITIES[finding.severity],
         "code": code,
     }
-    if finding.cell is not None:
-        return diagnostic
-    location["range"] = _range(finding.filename, finding.span, context)
     # A suggestion is of the diagnostic's own file; one that needs edits elsewhere would break it.
-    edits = context.edits(finding)
+    edits = context.file_edits(finding)
     if edits and all(edit.filename == finding.filename for edit in edits):
         diagnostic["suggestions"] = [
             {"range": _range(edit.filename, edit.span, context), "text": edit.text} for edit in edits
         ]
+    if finding.cell is not None:
+        return diagnostic
+    location["range"] = _range(finding.filename, finding.span, context)
     if finding.trace:
         diagnostic["related_locations"] = [
             {
@@ -56,7 +56,7 @@ def _diagnostic(finding: Finding, context: Context) -> dict[str, object]:
 
 def _range(filename: str, span: Span, context: Context) -> dict[str, object]:
     """The span with columns in bytes, as this format counts them."""
-    lines = context.lines(filename)
+    lines = context.file_lines(filename)
 
     def position(row: int, column: int) -> dict[str, int]:
         before = lines.row(row)[: column - 1] if lines is not None else ""

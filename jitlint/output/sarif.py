@@ -108,9 +108,9 @@ def _flow_step(step: Step, context: Context) -> dict[str, object]:
 
 
 def _fix(finding: Finding, context: Context) -> dict[str, object] | None:
-    """The fix as replacements; none for a notebook, whose cells are no regions of its file."""
-    edits = context.edits(finding)
-    if finding.fix is None or not edits or finding.cell is not None:
+    """The fix as replacements, for a notebook in its JSON: cells are no regions of a file."""
+    edits = context.file_edits(finding)
+    if finding.fix is None or not edits:
         return None
     changes = [
         {

@@ -12,7 +12,7 @@ import ast
 import json
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from jitlint.project.index import Unparsable, index_source, split_rows
@@ -89,6 +89,11 @@ class Notebook:
             start, end = cell.span
             document = document[:start] + _encode_source(document, cell, source) + document[end:]
         return document
+
+    def with_cells(self, texts: Mapping[int, str]) -> str:
+        """The module text with other texts for some cells, by number."""
+        cells = tuple(replace(cell, text=texts.get(cell.number, cell.text)) for cell in self.cells)
+        return replace(self, cells=cells).text
 
     def _split(self, text: str) -> dict[int, str]:
         """The rows of each cell by cell number, in order."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from lsprotocol import types
 from pygls.workspace import PositionCodec
 
+from jitlint.output.places import split_key
 from jitlint.project.discovery import absolute_path
 from jitlint.server.documents import Document, Positions
 from jitlint.server.run import Outcome
@@ -24,7 +25,7 @@ class Places:
 
     def uri(self, name: str) -> str:
         """The address of a text by the name that located findings carry (``nb.ipynb:cell 2`` for a cell)."""
-        filename, cell = split_name(name)
+        filename, cell = split_key(name)
         document = self.outcome.document if filename == self.outcome.name else self._opened(absolute_path(filename))
         if document is None:
             return absolute_path(filename).as_uri()
@@ -38,7 +39,7 @@ class Places:
         return self._positions[name]
 
     def _text(self, name: str) -> str:
-        filename, cell = split_name(name)
+        filename, cell = split_key(name)
         if filename == self.outcome.name:
             part = self.outcome.document.part(cell)
             if part is not None:
@@ -52,9 +53,3 @@ class Places:
         return types.Location(
             self.uri(name), types.Range(positions.position(row, column), positions.position(row, column + 1))
         )
-
-
-def split_name(name: str) -> tuple[str, int | None]:
-    """The filename and the number of the cell in ``nb.ipynb:cell 2``; None for a file."""
-    filename, mark, number = name.rpartition(":cell ")
-    return (filename, int(number)) if mark and number.isdigit() else (name, None)
