@@ -27,8 +27,8 @@ def step(w, calls):
 ## When it is silent
 
 On containers and objects made in the traced function, in callbacks, where the object written to is returned, on what
-was None or missing before (filled in once), on variables that nothing but the traced function reads afterwards, and in
-tests, which count traces that way.
+was None or missing before (filled in once), on flags set to `True` or `False`, on variables that nothing but the traced
+function reads afterwards, and in tests, which count traces that way.
 Writes of traced values are JIT406.
 """
 

@@ -25,8 +25,8 @@ def loss(w):
 
 ## When it is silent
 
-On `jax.debug.print` with its values as arguments, in callbacks, outside of traced functions, and where only static
-values are logged. A `print` of static values is reported as information: it may be there to show when a function is
+On `jax.debug.print` with its values as arguments, in callbacks, outside of traced functions, in handlers of exceptions,
+and where only static values are logged. A `print` of static values is reported as information: it may be there to show when a function is
 compiled.
 
 ## Fix safety

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from jitlint.semantics import demands, lifetime, operators, timing
+from jitlint.semantics import demands, lifetime, operators, prng, timing
 from jitlint.semantics.entry import Param
 from jitlint.semantics.source import all_params, scope_of
 from jitlint.semantics.state import Box, Changes
@@ -610,7 +610,8 @@ def fingerprint(v: Value, depth: int = 0) -> Any | None:
         case Const() | Host():
             return (v, v.loops) if v.loops else v
         case Array():
-            return (v, v.loops, v.shape_loops)
+            # a function that gives back the key it was given gives back that one
+            return (v, v.loops, v.shape_loops, v.via if prng.is_token(v.via) else None)
         case Tree():
             return v
         case Tup(items=items, elem=elem):
@@ -707,7 +708,7 @@ def run_body(interp: Interpreter, func: Func, env: Env, node: cst.CSTNode | None
             values.append(NONE if frame.straight is None else frame.straight)
         interp.trail.undo(frame.mark)
         interp.trail.merge(alternatives, join)
-        result = values[0] if len(values) == 1 else operators.vary_if(union(values), frame.decided)
+        result = values[0] if len(values) == 1 else operators.decided_by(union(values), frame.decided)
     elif frame.straight is not None:
         result = frame.straight
     else:

@@ -243,6 +243,8 @@ class Interpreter:
         """How many certain truth tests of tracers were met."""
         self.expecting = 0
         """Above zero where a test expects an error."""
+        self.handling = 0
+        """Handlers of exceptions that are running."""
         self.unsure = 0
         """Above zero in a function that is only one of several that may be called there: what is met is possible."""
         self.muted = 0
@@ -362,6 +364,7 @@ class Interpreter:
             self.root,
             before,
             value,
+            func is not None and (func.flavour == "contextmanager" or func.name in ("__enter__", "__exit__")),
         )
         if len(log) < MAX_WRITES:
             log.append(write)
@@ -589,7 +592,7 @@ class Interpreter:
                 self.frame.decided |= loops
             for box, key, value in self.trail.changes(mark).values():
                 if isinstance(value, Const | Host | Union):
-                    self.trail.write(box, key, operators.vary_if(value, loops))
+                    self.trail.write(box, key, operators.decided_by(value, loops))
         return any(flows)
 
     def _else(self, node: cst.If | cst.Else | None, after_raise: bool = False) -> bool:
@@ -891,7 +894,10 @@ class Interpreter:
         """Mark numbers and arrays that the loop has changed as varying over it (a counter, a state)."""
         for box, key, value in state.values():
             if (
-                isinstance(value, Host) or isinstance(value, Array) and value.level <= Level.HOST
+                isinstance(value, Host)
+                and value.via != "shape"
+                or isinstance(value, Array)
+                and value.level <= Level.HOST
             ) and loop not in value.loops:
                 self.trail.write(box, key, replace(value, loops=value.loops | {loop}))
 
@@ -949,7 +955,9 @@ class Interpreter:
             self.trail.merge([{}, after], join)
             if h.name is not None and isinstance(h.name.name, cst.Name):
                 self.assign_name(h.name.name.value, Host("exception"), h)
+            self.handling += 1
             ok = self.block(h.body)
+            self.handling -= 1
             flows.append(ok)
             if ok:
                 states.append(self.trail.changes(inner))
@@ -1296,7 +1304,7 @@ class Interpreter:
 
         loops = self.decides
         self.fork([then, other])
-        return operators.vary_if(join(values[0], values[1]), loops)
+        return operators.decided_by(join(values[0], values[1]), loops)
 
     def _subscript(self, node: cst.Subscript) -> Value:
         base = self.eval(node.value)
@@ -1485,7 +1493,8 @@ class Interpreter:
 
     def effect(self, kind: str, what: str, node: cst.CSTNode, args: list[Value]) -> None:
         """Record a host effect, if it happens while tracing."""
-        if self.tracing and not self.compile_time:
+        reports_error = self.handling and kind in ("log", "print")
+        if self.tracing and not self.compile_time and not reports_error:
             self.emit(
                 Effect(
                     node=node,

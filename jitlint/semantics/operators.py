@@ -33,6 +33,7 @@ from jitlint.semantics.values import (
     Const,
     DictV,
     Func,
+    Gone,
     Host,
     Jitted,
     Level,
@@ -138,7 +139,7 @@ def result_array(
                 loops |= v.loops
                 if v.level in (Level.NUMPY, Level.HOST) and interp.staging and v.shape:
                     captured.computed_with(interp, v)
-                resized |= v.shape_loops
+                resized |= running(interp, v.shape_loops)
                 via = via or _carried(v.via)
                 if v.is_traced:
                     roots |= v.roots
@@ -843,6 +844,8 @@ def subscript(interp: Interpreter, base: Value, index: Value, node: cst.Subscrip
 
 def _subscript(interp: Interpreter, base: Value, index: Value, node: cst.Subscript) -> Value:
     match base:
+        case Gone():
+            return base
         case Array() if base.level is not Level.NUMPY and py_type(index) == "str":
             return UNKNOWN  # a dict, after all
         case Array():
@@ -1279,7 +1282,7 @@ def element(interp: Interpreter, value: Value, loop: Loop) -> Value:
                 assert isinstance(content, Tup)
                 return ListV(content, value.site, value.kind, value.most)
             case Union(members=ms):
-                return Union(tuple(map(seen, ms)))
+                return Union(tuple(map(seen, ms)), value.decided)
         return value
 
     return vary(seen(value), loop)
@@ -1299,8 +1302,22 @@ def vary_if(value: Value, loops: frozenset[Any]) -> Value:
                 elem=None if elem is None else vary_if(elem, loops),
             )
         case Union(members=ms):
-            return Union(tuple(vary_if(m, loops) for m in ms))
+            return Union(tuple(vary_if(m, loops) for m in ms), value.decided)
     return value
+
+
+def decided_by(value: Value, loops: frozenset[Any]) -> Value:
+    """The value, where a test that changes over these loops decides what it is."""
+    value = vary_if(value, loops)
+    return replace(value, decided=value.decided | loops) if isinstance(value, Union) and loops else value
+
+
+def running(interp: Interpreter, loops: frozenset[Any]) -> frozenset[Any]:
+    """Those of the loops that are running: what was made in a loop that is over changes no more."""
+    if not loops:
+        return loops
+    nodes = {id(x.node) for x in interp.loops}
+    return frozenset(x for x in loops if id(x.node) in nodes)
 
 
 def augmented(interp: Interpreter, node: cst.AugAssign, old: Value, value: Value) -> Value | None:
@@ -1371,10 +1388,12 @@ def outer_write(
     argument = id(box) in outermost.arguments
     if leaf is not None:
         leaks.stored(interp, box, key, node)
-    elif kind != "cache" and _collects(interp, box):
-        return
-    elif not argument and (is_test(interp.moment()) or kind == "nonlocal" and not augmented and _is_own(interp, key)):
-        return  # tests count traces
+    else:
+        collects = kind != "cache" and _collects(interp, box)
+        private = kind == "nonlocal" and not augmented and _is_own(interp, key)
+        # tests count traces
+        if collects or not argument and (private or _sets_flag(node) or is_test(interp.moment())):
+            return
     interp.emit(
         OuterWrite(
             node=node,
@@ -1388,6 +1407,11 @@ def outer_write(
             argument=argument,
         )
     )
+
+
+def _sets_flag(node: cst.CSTNode) -> bool:
+    """Is it an assignment of ``True`` or ``False``? Once or in every call, it comes to the same."""
+    return isinstance(node, cst.Assign) and matchers.matches(node.value, matchers.Name("True") | matchers.Name("False"))
 
 
 def _is_own(interp: Interpreter, name: str) -> bool:

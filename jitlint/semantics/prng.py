@@ -7,6 +7,7 @@ box of the interpreter's, so that branches that exclude each other do not see ea
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -80,6 +81,20 @@ def consume(interp: Interpreter, key: Value, at: cst.CSTNode | None, node: cst.C
         unit = interp.unit
         interp.emit(KeyReuse(node=node, unit=unit, first=node, first_unit=unit, what=what, how=how, entry=entry))
     interp.trail.write(interp.used_keys, identity, Used(chain, time, _turns(interp), interp.root, what, interp.current))
+
+
+def apart(interp: Interpreter, alternatives: Iterable[Callable[[], Value]]) -> list[Value]:
+    """Run what excludes each other: none sees the keys that the others used, and all are used afterwards."""
+    used, results = interp.used_keys, []
+    before, after = dict(used.slots), dict(used.slots)
+    for run in alternatives:
+        results.append(run())
+        after.update(used.slots)
+        for key in used.slots.keys() - before.keys():
+            interp.trail.delete(used, key)
+    for key in after.keys() - before.keys():
+        interp.trail.write(used, key, after[key])
+    return results
 
 
 def _exclusive(interp: Interpreter, node: cst.CSTNode, before: Used) -> bool:

@@ -158,7 +158,7 @@ def _any_time(entry: Entry, read: Read, write: Write) -> bool:
         return False
     if entry.made_under is not None and not _outlives(entry):
         return False
-    if _before_in_own_call(read, write):
+    if _before_in_own_call(read, write) or write.put_back:
         return False
     return not (entry.made_under is not None and entry.made_under is write.root)
 

@@ -51,6 +51,8 @@ class Write:
     """The function that nobody in the project calls, under which it happened (None: the module's own run)."""
     before: Value | None
     value: Value
+    put_back: bool = False
+    """Made by a context manager, which puts back at its end what it changes."""
 
 
 @dataclass(frozen=True, slots=True)

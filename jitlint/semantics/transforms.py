@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
@@ -1383,7 +1384,7 @@ def control_flow(
         for name in ("f", "body_fun", "cond_fun", "true_fun", "false_fun", "fun", "fn", "branches")
         if (v := get(name)) is not None
     ]
-    if not interp.tracing and not interp.quiet:
+    if not interp.tracing and not interp.quiet and not interp.jit_off:
         why = next((w for b in bodies for m in _functions(b) if (w := fresh(interp, m))), "")
         if kind == "map" and not why:
             why = "map"
@@ -1425,12 +1426,14 @@ def control_flow(
         case "cond":
             if _gives_operands_apart(args):
                 operands = [args.pos[1], args.pos[3]]
-                results = [run(args.pos[2], traced(operands[0])), run(args.pos[4], traced(operands[1]))]
+                pairs = ((args.pos[2], traced(operands[0])), (args.pos[4], traced(operands[1])))
+                results = prng.apart(interp, [partial(run, f, v) for f, v in pairs])
             else:
                 _check_cond(interp, get, node)
                 operands = _operands(get, args, 3)
                 values = [traced(v) for v in operands]
-                results = [run(f, *values) for f in (get("true_fun"), get("false_fun"))]
+                both = (get("true_fun"), get("false_fun"))
+                results = prng.apart(interp, [partial(run, f, *values) for f in both])
             return concretize(
                 interp,
                 join(results[0], results[1]),
@@ -1442,7 +1445,8 @@ def control_flow(
             values = [traced(v) for v in operands]
             branches = get("branches")
             each = operators.iterate(interp, branches, node) if branches is not None else Tup(None, UNKNOWN)
-            results = [run(f, *values) for f in (each.items if each.items is not None else (each.any_item(),))]
+            functions = each.items if each.items is not None else (each.any_item(),)
+            results = prng.apart(interp, [partial(run, f, *values) for f in functions])
             return concretize(interp, join_all(results), [*operands, *given("index")], node)
         case "map":
             xs = get("xs")
