@@ -93,6 +93,8 @@ class Loop:
     operations: int = 0
     passes: int = 0
     """The pass of a loop that is run to a fixpoint: passes 0 and 1 see the first two turns, later ones any turn."""
+    birth: int = field(default_factory=lambda: Box.clock)
+    """When it began, in the order in which boxes are made."""
     _few: dict[int, Loop] = field(default_factory=dict)
 
     def few(self, number: int | None) -> Loop:
@@ -526,8 +528,10 @@ class Interpreter:
         if content.items is not None and star is not None and len(content.items) >= len(elements) - 1:
             items = list(content.items)
             after = len(elements) - star - 1
-            rest = items[star : len(items) - after]
-            values: list[Value] = [*items[:star], ListV(Tup(tuple(rest)), node), *items[len(items) - after :]]
+            rest = Tup(tuple(items[star : len(items) - after]))
+            if isinstance(value, Array) and (not value.shape or value.shape[0] is None):
+                rest = Tup(None, replace(value, shape=None, via=None))  # as many as there are
+            values: list[Value] = [*items[:star], ListV(rest, node), *items[len(items) - after :]]
             for e, v in zip(elements, values, strict=True):
                 self.assign(e.value, v, node)
             return

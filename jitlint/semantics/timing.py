@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
+from libcst import matchers
 
 from jitlint.semantics.entry import Call, Entry
 from jitlint.semantics.events import Timing
+from jitlint.semantics.source import ancestors
 
 if TYPE_CHECKING:
     from jitlint.semantics.interp import Interpreter
@@ -32,12 +34,29 @@ def clock_read(interp: Interpreter, node: cst.CSTNode) -> None:
     watch = interp.stopwatch
     if interp.traces:
         return
-    if watch.running and watch.frame is interp.frame:
+    if watch.running and watch.frame is interp.frame and _is_compared(interp, node):
         if watch.pending is not None:
             interp.emit(Timing(node=node, unit=interp.unit, entry=watch.pending, how="unfinished"))
         elif watch.compiled is not None:
             interp.emit(Timing(node=node, unit=interp.unit, entry=watch.compiled, how="first"))
     interp.stopwatch = Stopwatch(interp.root, interp.frame, running=True)
+
+
+def _is_compared(interp: Interpreter, node: cst.CSTNode) -> bool:
+    """Is an earlier time taken from the clock's, here or of the name that it is given?"""
+    statement, func = interp.current, interp.frame.func
+    around = ancestors(statement, node) if statement is not None else []
+    if any(isinstance(each, cst.BinaryOperation) and isinstance(each.operator, cst.Subtract) for each in around):
+        return True
+    names = [each.targets[0].target for each in around if isinstance(each, cst.Assign)]
+    body = func.lazy.body if func is not None else None
+    if not names or body is None:
+        return True  # at module level, or given to something that may compare it
+    minuend = matchers.BinaryOperation(operator=matchers.Subtract())
+    return any(
+        isinstance(found, cst.BinaryOperation) and found.left.deep_equals(names[0])
+        for found in matchers.findall(body, minuend)
+    )
 
 
 def called(interp: Interpreter, entry: Entry, call: Call) -> None:
