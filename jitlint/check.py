@@ -151,7 +151,7 @@ def _unsuppressed(module: Module, found: list[Finding], on: frozenset[str], *, c
 
     ``complete`` says that nothing went wrong; else a comment may cover what was not found this time.
     """
-    suppressions = Suppressions.of(module.text)
+    suppressions = Suppressions.of(module.text, found=bool(found))
     kept = [finding for finding in found if not suppressions.covers(finding)]
     if not complete or "JIT901" not in on:
         return kept

@@ -31,7 +31,8 @@ _OURS = re.compile(
 _NOQA = re.compile(
     r"#[ \t]*noqa(?:[ \t]*:[ \t]*(?P<codes>[A-Z]+\d+(?:[ \t,]+[A-Z]+\d+)*))?(?=[\s,.;#]|$)", re.IGNORECASE
 )
-_GATE = re.compile(r"jitlint:|noqa", re.IGNORECASE)
+_WORDS = ("jitlint:", "noqa")
+_NAMES_RULES = re.compile(r"jitlint:|noqa[ \t]*:[^\r\n]*jit\d")
 _END_OF_FILE = 10**9
 
 EVERY_RULE = ""
@@ -83,9 +84,14 @@ class Suppressions:
     _used: set[tuple[int, str]] = field(default_factory=set)
 
     @classmethod
-    def of(cls, text: str) -> Suppressions:
-        """The ignore comments in ``text``. Never fails, whatever the text."""
-        return cls() if _GATE.search(text) is None else _Reader(scan_comments(text)).read()
+    def of(cls, text: str, *, found: bool = True) -> Suppressions:
+        """The ignore comments in ``text``; those that name no rule of ours only where something was ``found``, as else
+        nothing is to be said of them. Never fails, whatever the text."""
+        # Most files have none, and of those that have one for another linter most have nothing else.
+        lowered = text.lower()
+        if not any(word in lowered for word in _WORDS) or not found and _NAMES_RULES.search(lowered) is None:
+            return cls()
+        return _Reader(scan_comments(text)).read()
 
     def covers(self, finding: Finding) -> bool:
         """Whether a comment covers ``finding``, whose row is one of this text; marks the comments that do as used."""
