@@ -1,0 +1,26 @@
+# causes: step=fresh
+"""optax: a new optimizer object for each learning rate, static."""
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import optax
+
+N = 10
+
+
+@partial(jax.jit, static_argnums=0)
+def step(opt, params, state, x):
+    grads = jax.grad(lambda p: jnp.mean((x @ p) ** 2))(params)
+    updates, state = opt.update(grads, state, params)
+    return optax.apply_updates(params, updates), state
+
+
+params = jnp.ones(3)
+x = jnp.ones((8, 3))
+state = optax.sgd(0.1).init(params)
+for epoch in range(N):
+    opt = optax.sgd(0.1 / (1 + epoch))
+    params, state = step(opt, params, state, x)
+print(params)

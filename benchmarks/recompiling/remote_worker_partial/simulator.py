@@ -1,0 +1,5 @@
+import jax.numpy as jnp
+
+
+def simulate(x, rate):
+    return jnp.exp(-rate * x)

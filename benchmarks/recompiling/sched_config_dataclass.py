@@ -1,0 +1,27 @@
+# causes: loss=fresh
+"""A config object without eq is made per step and given as static."""
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+
+N = 10
+
+
+class Config:
+    def __init__(self, width, act):
+        self.width = width
+        self.act = act
+
+
+@partial(jax.jit, static_argnames=("cfg",))
+def loss(w, x, cfg):
+    h = x @ w[:, : cfg.width]
+    return jnp.mean(jnp.tanh(h) if cfg.act == "tanh" else h)
+
+
+w, x = jnp.ones((3, 8)), jnp.ones((4, 3))
+for step in range(N):
+    out = loss(w, x, Config(4, "tanh"))
+print(out)
