@@ -42,7 +42,8 @@ def check(event: EntryCall, ctx: Context) -> Iterator[Report]:
         static = param in event.entry.statics and cause.part.kind != "spelling"
         if cause.kind not in ("structure", "spelling") or static or param in seen:
             continue
-        if not cause.count.many or spelled and cause.loop is None and not ctx.spelled_apart(cause):
+        meant = cause.loop is None and not cause.count.exact
+        if not cause.count.many or meant or spelled and cause.loop is None and not ctx.spelled_apart(cause):
             continue
         seen.add(param)
         values = ", then ".join(cause.values[:3])

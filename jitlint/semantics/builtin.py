@@ -108,9 +108,9 @@ def _len(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
                 return Host("int", v.shape_loops, "shape")
             case ListV():
                 c = v.content
-                return _length(c)
+                return _length(interp, c)
             case Tup():
-                return _length(v)
+                return _length(interp, v)
             case DictV():
                 return Const(len(v.slots)) if v.rest is None else Host("int")
             case Const(value=str() | bytes() as text):
@@ -127,9 +127,9 @@ def _len(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
     return union(one(m) for m in members(v))
 
 
-def _length(content: Tup) -> Value:
+def _length(interp: Interpreter, content: Tup) -> Value:
     known = content.count if content.items is None else len(content.items)
-    return Host("int", content.length_loops) if known is None else Const(known)
+    return Host("int", operators.running(interp, content.length_loops)) if known is None else Const(known)
 
 
 def _range(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
@@ -761,6 +761,7 @@ HANDLERS: dict[str, Handler] = {
     "builtins.hasattr": _hasattr,
     "builtins.getattr": _getattr,
     "builtins.setattr": _setattr,
+    "builtins.object.__setattr__": _setattr,
     "builtins.enumerate": _enumerate,
     "builtins.zip": _zip,
     "builtins.map": _map,

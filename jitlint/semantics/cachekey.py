@@ -31,7 +31,6 @@ from jitlint.semantics.values import (
     Union,
     Value,
     Wrapped,
-    leaves,
     py_type,
 )
 
@@ -212,7 +211,6 @@ def leaves_of(name: str, value: Value, made: Moment, path: str, depth: int = 0) 
 
 def _alternatives(name: str, value: Union, made: Moment, path: str, depth: int) -> Iterator[tuple[Part, Atom]]:
     """The parts of one of several values. Where a test that changes over a loop decides which one it is, so do they."""
-    loops = NO_LOOPS.union(*(v.loops for m in value.members for v in leaves(m) if isinstance(v, Const | Host | Array)))
     found: dict[Part, dict[Hashable, Atom]] = {}
     for member in value.members:
         for part, atom in leaves_of(name, member, made, path, depth + 1):
@@ -220,9 +218,9 @@ def _alternatives(name: str, value: Union, made: Moment, path: str, depth: int) 
     for part, atoms in found.items():
         if len(atoms) == 1:
             yield part, next(iter(atoms.values()))
-        elif None not in atoms and loops:
+        elif None not in atoms and value.decided:
             texts = " or ".join(a.text for a in atoms.values())
-            yield part, Atom(None, frozenset(x.few(len(atoms)) for x in loops), True, texts)
+            yield part, Atom(None, frozenset(x.few(len(atoms)) for x in value.decided), True, texts)
 
 
 def _shape(value: Array) -> str:

@@ -208,6 +208,8 @@ class Interpreter:
         """How many branches that may or may not be taken are running."""
         self.compile_time = 0
         self.jit_off = 0
+        self.lax_off = 0
+        """Above zero under ``jax.disable_jit``, where loops of ``lax`` run as Python does."""
         self.writes: dict[tuple[int, Any], list[Write]] = {}
         self.stopwatch = Stopwatch()
         self.constants: dict[int, Array] = {}
@@ -409,9 +411,9 @@ class Interpreter:
         mod.env.slots["__name__"] = Const("__main__")
         mod.env.slots["__file__"] = Host("str")
         mod.env.slots["__doc__"] = Host("str")
-        saved = (self.traces, self.loops, self.guards, self.compile_time, self.jit_off, self.budget)
+        saved = (self.traces, self.loops, self.guards, self.compile_time, self.jit_off, self.lax_off, self.budget)
         self.traces, self.loops, self.guards = [], [], []
-        self.compile_time = self.jit_off = 0
+        self.compile_time = self.jit_off = self.lax_off = 0
         mark = self.trail.mark()
         first: Frame | None = None
         for statement in mod.module.index.statements:
@@ -431,7 +433,7 @@ class Interpreter:
                 self.statement(node)
         if first is not None:
             self.frames.pop()
-        self.traces, self.loops, self.guards, self.compile_time, self.jit_off, self.budget = saved
+        self.traces, self.loops, self.guards, self.compile_time, self.jit_off, self.lax_off, self.budget = saved
 
     def _lazy_def(self, binds: tuple[str, ...], unit: Unit, mod: ModuleV) -> None:
         node = unit.node
@@ -983,14 +985,17 @@ class Interpreter:
                 yield t.value
 
     def _with(self, node: cst.With) -> bool:
-        compile_time = jit_off = expecting = 0
+        compile_time = jit_off = lax_off = expecting = 0
         for item in node.items:
             expecting += isinstance(item.item, cst.Call) and _expects_error(item.item)
             value = self.eval(item.item)
             entered = calls.enter_context(self, value, item.item)
             if value == LibV("jax.ensure_compile_time_eval()"):
                 compile_time += 1
-            elif value == LibV("jax.disable_jit()") or isinstance(item.item, cst.Call) and _fakes_jit(item.item):
+            elif value == LibV("jax.disable_jit()"):
+                jit_off += 1
+                lax_off += 1
+            elif isinstance(item.item, cst.Call) and _fakes_jit(item.item):
                 jit_off += 1
             if item.asname is not None and isinstance(
                 item.asname.name, cst.Name | cst.Tuple | cst.List | cst.Attribute
@@ -998,11 +1003,13 @@ class Interpreter:
                 self.assign(item.asname.name, entered, node)
         self.compile_time += compile_time
         self.jit_off += jit_off
+        self.lax_off += lax_off
         self.expecting += expecting
         self.frame.expects |= expecting > 0
         falls = self.block(node.body)
         self.compile_time -= compile_time
         self.jit_off -= jit_off
+        self.lax_off -= lax_off
         self.expecting -= expecting
         return falls
 

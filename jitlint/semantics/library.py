@@ -463,7 +463,7 @@ def _shaped(
             out = replace(
                 out,
                 shape=_shape(model, given, me),
-                shape_loops=out.shape_loops | _resized(model, given),
+                shape_loops=out.shape_loops | operators.running(interp, _resized(model, given)),
                 dtype=_dtype(model, given, me),
                 weak=_weak(model, given, me),
                 python=None,

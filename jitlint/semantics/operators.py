@@ -1355,7 +1355,7 @@ def extend(interp: Interpreter, target: ListV, content: Tup, node: cst.CSTNode, 
         new = Tup(None, join_all(parts) if parts else None)
     if target.most is not None and new.items is not None:
         new = Tup(new.items[-target.most :] if target.most else ())
-    loops = frozenset(x.few(target.most) for x in interp.loops if x.turn is None)
+    loops = frozenset(x.few(target.most) for x in interp.loops if x.turn is None and target.birth <= x.birth)
     if loops:
         new = replace(new, length_loops=old.length_loops | loops)
     outer_write(interp, target, "content", content.any_item(), node, "method", name)

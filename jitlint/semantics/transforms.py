@@ -1363,9 +1363,12 @@ def control_flow(
 ) -> Value:
     """``lax.scan`` and its kin; ``get`` gives an argument by parameter name."""
     origin = tracing_origin(interp, f"lax.{kind}", node)
+    eager = interp.lax_off and not interp.traces
 
     def traced(v: Value | None) -> Value:
-        return UNKNOWN if v is None else abstract(interp, v, None, origin, keep_python=False)
+        if v is None or eager:
+            return UNKNOWN if v is None else v
+        return abstract(interp, v, None, origin, keep_python=False)
 
     def given(*names: str) -> list[Value]:
         return [v for name in names if (v := get(name)) is not None]
@@ -1374,6 +1377,8 @@ def control_flow(
         if f is None:
             return UNKNOWN
         args = Args(list(values))
+        if eager:
+            return calls.call_value(interp, f, args, node)
         arguments = _box_ids(args.values())
         out = host_call(interp, kind, None, node, True, lambda: calls.call_value(interp, f, args, node), arguments)
         _check_result(interp, f"what `lax.{kind}` runs", out, node)
@@ -1415,7 +1420,7 @@ def control_flow(
             return concretize(interp, _same_structure(init, out), given("init_val"), node)
         case "fori_loop":
             init = traced(get("init_val"))
-            i = Array(Level.TRACED, "int32", (), False, origin=origin)
+            i = Host("int") if eager else Array(Level.TRACED, "int32", (), False, origin=origin)
             out = run(get("body_fun"), i, init)
             return concretize(
                 interp,

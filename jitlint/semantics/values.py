@@ -518,6 +518,8 @@ class Union(Value):
     """One of a few alternatives."""
 
     members: tuple[Value, ...]
+    decided: frozenset[Any] = field(default=NO_LOOPS, compare=False)
+    """Loops over which the test changes that decides which one it is."""
 
 
 def members(v: Value) -> tuple[Value, ...]:

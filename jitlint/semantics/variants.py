@@ -13,7 +13,7 @@ import libcst as cst
 from jitlint.semantics.cachekey import Atom, Part
 from jitlint.semantics.entry import Call, Entry
 from jitlint.semantics.identity import identity
-from jitlint.semantics.variation import Count, again, is_test
+from jitlint.semantics.variation import Count, again, is_test, only_lowered
 
 if TYPE_CHECKING:
     from jitlint.semantics.interp import Loop
@@ -83,7 +83,7 @@ def estimate(entries: Sequence[Entry]) -> Estimate | None:
     runs: dict[int, list[_Seen]] = {}
     for entry in entries:
         for call in entry.calls:
-            if is_test(call.moment):
+            if is_test(call.moment) or only_lowered(call.node):
                 continue
             key = dict(call.key)
             made = identity(entry.func, entry.moment, kept=entry.kept not in ("", "returned"))

@@ -171,15 +171,17 @@ def remade_site(interp: Interpreter, node: cst.CSTNode) -> Remade | None:
         return None
     if lexical is not None and not any(_called_within(e, lexical) for e in entries):
         return None
+    if not over.loops and over.number == 2 and not over.exact:
+        return None  # two calls, and perhaps not both
     count = Count(over.number, over.exact, lexical or outer)
     return Remade(why, count, lexical, None if lexical is not None else outer, entry)
 
 
 def _used(entry: Entry) -> bool:
-    return any(not c.traced and not _only_lowered(c.node) for c in entry.calls)
+    return any(not c.traced and not only_lowered(c.node) for c in entry.calls)
 
 
-def _only_lowered(node: cst.CSTNode) -> bool:
+def only_lowered(node: cst.CSTNode) -> bool:
     """``jitted.lower(…)`` and its kin ask for the program, once."""
     return (
         isinstance(node, cst.Call)
