@@ -58,7 +58,7 @@ def before_call(
     if leaf is not None:
         _emit(interp, leaf, node, "again", entry)
         return isinstance(leaf, Array) and leaf.via == DONATED
-    for first in donated & given.keys():
+    for first in (name for name in given if name in donated):
         for name, value in given.items():
             if name != first and value is given[first] and any(_buffers(value)) and interp.root is None:
                 interp.emit(DonatedUse(node=node, unit=interp.unit, name=name, how="twice", entry=entry))
@@ -79,7 +79,7 @@ def after_call(
     that it was given as (``at``)."""
     marks: dict[int, tuple[Array, Array]] = {}
     results = list(leaves(result))
-    for name in donated:
+    for name in sorted(donated):
         place = at.get(name)
         if isinstance(given.get(name), Unknown) and isinstance(place, cst.Name | cst.Attribute):
             slot = interp.place(place)
