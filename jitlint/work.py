@@ -289,9 +289,16 @@ def _pool(jobs: int) -> Iterator[Executor]:
     """Processes of our own."""
     from concurrent.futures import ProcessPoolExecutor
 
-    executor = ProcessPoolExecutor(jobs, mp_context=_context())
+    context = _context()
+    executor = ProcessPoolExecutor(jobs, mp_context=context)
+    others = set(context.active_children())
     try:
         yield executor
+    except KeyboardInterrupt:
+        # Nobody waits for what the workers are at.
+        for worker in set(context.active_children()) - others:
+            worker.terminate()
+        raise
     finally:
         executor.shutdown(wait=True, cancel_futures=True)
 

@@ -73,7 +73,9 @@ def test_calls_that_import_join(tmp_path: Path, call: str) -> None:
 
 def test_relative_imports_and_namespaces(tmp_path: Path) -> None:
     (tmp_path / "setup.py").write_text("")
-    lay_out(tmp_path, p__q__a="from .. import r\nfrom ..r import b\nfrom . import a2\n", p__r__b="X = 1", p__q__a2="Y = 2")
+    lay_out(
+        tmp_path, p__q__a="from .. import r\nfrom ..r import b\nfrom . import a2\n", p__r__b="X = 1", p__q__a2="Y = 2"
+    )
     for name in ("p", "p/q"):
         (tmp_path / name / "__init__.py").write_text("")
     [part] = [part for part in split(tmp_path, "p/q/a.py") if part[0] == {"p/q/a.py"}]
