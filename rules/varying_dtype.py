@@ -47,8 +47,12 @@ def check(event: EntryCall, ctx: Context) -> Iterator[Report]:
             continue
         name = f"`{where[0]}{where[1]}` of `{event.entry.name}`"
         weak = cause.kind == "weak"
-        kinds = " in one call, ".join(cause.values)
-        what = "is weakly typed in one call and not in the next" if weak else f"is {kinds} in another"
+        if weak:
+            what = "is weakly typed in one call and not in the next"
+        elif len(cause.values) == 1:
+            what = f"is {cause.values[0]}, from turn to turn"
+        else:
+            what = f"is {' in one call, '.join(cause.values)} in another"
         typed = "give the first value its dtype, as in `jnp.asarray(x, dtype=jnp.float32)`"
         yield Report(
             event.node,

@@ -33,7 +33,7 @@ from jitlint.semantics.events import (
 )
 from jitlint.semantics.moment import Moment, Turn
 from jitlint.semantics.observed import Observations
-from jitlint.semantics.source import Unit, scope_of
+from jitlint.semantics.source import Unit, bound_in_loop, scope_of
 from jitlint.semantics.state import Box, Changes, Trail, Write
 from jitlint.semantics.timing import Stopwatch
 from jitlint.semantics.values import (
@@ -95,14 +95,17 @@ class Loop:
     """The pass of a loop that is run to a fixpoint: passes 0 and 1 see the first two turns, later ones any turn."""
     birth: int = field(default_factory=lambda: Box.clock)
     """When it began, in the order in which boxes are made."""
+    whole: bool = True
+    """Each turn counts, not only so many of them as there are different ones of some thing."""
     _few: dict[int, Loop] = field(default_factory=dict)
 
     def few(self, number: int | None) -> Loop:
         """The loop as a thing sees it that is only ``number`` different ones over all its turns."""
-        if number is None or self.trip is not None and self.trip <= number:
+        if number is None:
             return self
+        number = number if self.trip is None else min(number, self.trip)
         if number not in self._few:
-            self._few[number] = replace(self, trip=number, _few={})
+            self._few[number] = replace(self, trip=number, whole=False, _few={})
         return self._few[number]
 
 
@@ -768,8 +771,7 @@ class Interpreter:
         alive = True
         for turn, item in enumerate(items):
             loop.turn = turn
-            if turn:
-                self._vary_changed(self.trail.changes(mark), loop)
+            self._vary_changed(self.trail.changes(mark) if turn else self._state(node), loop)
             continues: list[Changes] = []
             frame.loop_outs.append((breaks, continues, mark))
             self.assign(node.target, operators.vary(item, loop), node)
@@ -854,8 +856,7 @@ class Interpreter:
             frame.loop_outs.append((breaks, continues, mark))
             loop.passes = turn
             bind()
-            if turn > 0:
-                self._vary_changed(state, loop)
+            self._vary_changed(state if turn else self._state(node), loop)
             falls = body()
             if falls and again is not None and not again():
                 turn = MAX_LOOP_PASSES
@@ -895,6 +896,11 @@ class Interpreter:
             self.trail.merge(alternatives, join)
             return True
         return falls
+
+    def _state(self, node: cst.For | cst.While) -> Changes:
+        """The variables that the loop will change."""
+        env = self.frame.env
+        return {(id(env), k): (env, k, env.slots[k]) for k in bound_in_loop(node) if k in env.slots}
 
     def _vary_changed(self, state: Changes, loop: Loop) -> None:
         """Mark numbers and arrays that the loop has changed as varying over it (a counter, a state)."""

@@ -1264,7 +1264,7 @@ def element(interp: Interpreter, value: Value, loop: Loop) -> Value:
     def here(loops: frozenset[Any]) -> frozenset[Any]:
         if all(id(x.node) in running for x in loops):
             return loops
-        return frozenset(x if id(x.node) in running else loop.few(x.trip) for x in loops)
+        return frozenset(x if id(x.node) in running else loop if x.whole else loop.few(x.trip) for x in loops)
 
     def seen(value: Value) -> Value:
         """The value itself where nothing in it differs."""

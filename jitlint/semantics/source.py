@@ -91,6 +91,19 @@ class Scope:
 
 
 _scopes: dict[int, tuple[cst.CSTNode, Scope]] = {}
+_loops: dict[int, tuple[cst.CSTNode, frozenset[str]]] = {}
+
+
+def bound_in_loop(node: cst.For | cst.While) -> frozenset[str]:
+    """The names that the statements of a loop's body bind."""
+    known = _loops.get(id(node))
+    if known is not None and known[0] is node:
+        return known[1]
+    collector = _Binder()
+    _bind_block(node.body, collector)
+    names = frozenset(collector.names)
+    _loops[id(node)] = (node, names)
+    return names
 
 
 def scope_of(node: cst.FunctionDef | cst.Lambda, text: str) -> Scope:
@@ -118,6 +131,7 @@ def scope_of(node: cst.FunctionDef | cst.Lambda, text: str) -> Scope:
 def forget_scopes() -> None:
     """Let go of what :func:`scope_of` remembers, and of the trees with it: for a process that outlives its programs."""
     _scopes.clear()
+    _loops.clear()
 
 
 def _bind_block(suite: cst.BaseSuite | cst.Else | cst.Finally, out: _Binder) -> None:

@@ -1370,6 +1370,11 @@ def control_flow(
             return UNKNOWN if v is None else v
         return abstract(interp, v, None, origin, keep_python=False)
 
+    def each(xs: Value) -> Value:
+        if eager:
+            return _mapped(xs, lambda leaf: operators.iterate(interp, leaf, node).any_item())
+        return _element(interp, traced(xs), Const(0), origin)
+
     def given(*names: str) -> list[Value]:
         return [v for name in names if (v := get(name)) is not None]
 
@@ -1403,7 +1408,7 @@ def control_flow(
         case "scan":
             carry = traced(get("init"))
             xs = get("xs")
-            x = NONE if xs is None or xs == NONE else _element(interp, traced(xs), Const(0), origin)
+            x = NONE if xs is None or xs == NONE else each(xs)
             out = run(get("f"), carry, x)
             pair = operators.iterate(interp, out, node, count=2) if not isinstance(out, Unknown) else Tup(None, UNKNOWN)
             new = pair.items[0] if pair.items is not None and len(pair.items) == 2 else carry
@@ -1449,13 +1454,13 @@ def control_flow(
             operands = _operands(get, args, 2)
             values = [traced(v) for v in operands]
             branches = get("branches")
-            each = operators.iterate(interp, branches, node) if branches is not None else Tup(None, UNKNOWN)
-            functions = each.items if each.items is not None else (each.any_item(),)
+            listed = operators.iterate(interp, branches, node) if branches is not None else Tup(None, UNKNOWN)
+            functions = listed.items if listed.items is not None else (listed.any_item(),)
             results = prng.apart(interp, [partial(run, f, *values) for f in functions])
             return concretize(interp, join_all(results), [*operands, *given("index")], node)
         case "map":
             xs = get("xs")
-            x = UNKNOWN if xs is None else _element(interp, traced(xs), Const(0), origin)
+            x = UNKNOWN if xs is None else each(xs)
             out = run(get("f"), x)
             return concretize(interp, _mapped(out, lambda v: _stacked(interp, v, _length(xs))), given("xs"), node)
         case "associative_scan":

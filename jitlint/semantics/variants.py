@@ -126,7 +126,7 @@ def _of_run(entry: Entry, seen: list[_Seen]) -> Estimate:
         loop = loop or next(iter(varying.values()))
         factor = _product(_turns(x, [s for s, _ in each]) for x in varying.values())
         number = None if number is None or factor is None else number + factor
-    settings = [c for c in causes if c.loop is not None and c.setting]
+    settings = [c for c in causes if c.loop is not None and (c.setting or not c.count.exact)]
     exact = all(s.call.moment.certain for s in seen) and not settings
     return Estimate(entry, Count(number, exact, loop), causes)
 
@@ -146,9 +146,11 @@ def _turns(loop: Loop, seen: list[_Seen]) -> int | None:
     known = {t.turn for t in turns}
     if None not in known:
         return len(known)
-    if loop.trip is None or not isinstance(loop.node, cst.For | cst.While) or not any(t.loop is loop for t in turns):
-        return loop.trip
-    return max(1, loop.trip - min(2, *(t.passes for t in turns)))
+    trip: int | None = turns[0].loop.trip if turns else None
+    most: int | None = loop.trip
+    if most is None or trip is None or not isinstance(loop.node, cst.For | cst.While):
+        return most
+    return max(1, min(most, trip - min(2, *(t.passes for t in turns))))
 
 
 def _changing(s: _Seen, p: Part, group: list[_Seen]) -> tuple[Loop, ...]:
@@ -164,7 +166,7 @@ def _changing(s: _Seen, p: Part, group: list[_Seen]) -> tuple[Loop, ...]:
         moments = [g.call.moment if atom.at is None else _atom(g, p).at or g.call.moment for g in group]
         same = [u for m in moments for u in m.turns if u.loop.node is t.loop.node]
         if again({u.passes: True for u in same}) or len({u.turn for u in same}) > 1:
-            few = [x.trip for x in over if x.trip is not None]
+            few = [x.trip for x in over if not x.whole and x.trip is not None]
             out.append(t.loop.few(min(few)) if len(few) == len(over) else t.loop)
     return tuple(out)
 
@@ -182,7 +184,7 @@ def _grows(p: Part, group: list[_Seen]) -> Loop | None:
             later = set().union(*(v for k, v in by_pass.items() if k > 1))
             if None not in first and None not in second and first.isdisjoint(second) and later == {None}:
                 grown: Loop = t.loop
-                few = [x.trip for g in group for x in _atom(g, p).loops if x.node is grown.node and x is not grown]
+                few = [x.trip for g in group for x in _atom(g, p).loops if x.node is grown.node and not x.whole]
                 return grown.few(min(few)) if few else grown
     return None
 
@@ -219,7 +221,8 @@ def _over_loop(p: Part, group: list[_Seen]) -> Cause | None:
         setting = all(a.setting for a in atoms)
         certain = any(c.moment.certain for c in calls)
         first = next(iter(loops.values()))
-        count = Count(number, certain and not setting, first)
+        sized = p.kind == "shape" and grown is None and any(x.whole for x in loops.values())
+        count = Count(number, certain and not setting and not sized, first)
         return Cause(p, count, texts, calls, first, setting, nodes, tuple(values) if not open_ else ())
     if len(values) < 2:
         return None
