@@ -10,6 +10,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -31,6 +32,7 @@ from jitlint.findings import (
     Step,
 )
 from jitlint.plain import from_plain, to_plain
+from jitlint.project.model import Project
 from tests.cli.conftest import Run, here, run  # noqa: F401 - fixtures
 from tests.cli.programs import BRANCH, BROKEN, CLEAN, FLAG
 
@@ -41,11 +43,11 @@ def analysed(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     engine = semantics.run
     seen: list[list[str]] = []
 
-    def run(project: semantics.Project, *arguments: object, **options: object) -> object:  # type: ignore[name-defined]
+    def watched(project: Project, *arguments: Any, **options: Any) -> Any:
         seen.append([module.path.name for module in project.modules])
-        return engine(project, *arguments, **options)  # type: ignore[arg-type]
+        return engine(project, *arguments, **options)
 
-    monkeypatch.setattr(semantics, "run", run)
+    monkeypatch.setattr(semantics, "run", watched)
     return seen
 
 
@@ -258,14 +260,15 @@ def test_entries_of_a_hostile_repository_are_ignored(tmp_path: Path) -> None:
     """Of the right name and check sum, but not what an entry holds."""
     (tmp_path / "a.py").write_text(BRANCH)
     expected = check(tmp_path)
-    for value in (
+    values: tuple[object, ...] = (
         {"findings": [{"code": 1}], "jitted": 1},
         {"findings": 7, "jitted": 1},
         [],
         3,
         {"fault": []},
         {"imports": 3},
-    ):
+    )
+    for value in values:
         for path in (tmp_path / "cache").rglob("*.json"):
             kind, key = path.parts[-3], path.parts[-2] + path.stem
             content = json.dumps(value).encode()
@@ -380,7 +383,7 @@ def histories(draw: st.DrawFn) -> list[dict[str, str | None]]:
     edits = draw(
         st.lists(st.dictionaries(st.sampled_from(NAMES), st.none() | text(), min_size=1, max_size=2), max_size=3)
     )
-    return [first, *edits]
+    return [{**first}, *edits]
 
 
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
