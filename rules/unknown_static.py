@@ -2,6 +2,7 @@
 
 `static_argnames` and `donate_argnames` must name parameters, the numbers must be in range: JAX raises `ValueError` when
 the decorator runs. With both `static_argnums` and `static_argnames` given, neither is inferred from the other.
+`jax.pmap` donates by position only: arguments passed by keyword stay where they are, and the memory is not saved.
 
 ## Example
 
@@ -43,6 +44,7 @@ PROBLEMS = {
     "overlap": "`{option}` of `{name}` is both static and donated: raises ValueError",
     "both": "`{name}` has both static_argnums and static_argnames, so neither is inferred from the other: "
     "a parameter passed the other way is traced",
+    "not-donated": "`pmap` donates arguments by position, but `{name}` is given them by keyword: nothing is donated",
 }
 
 

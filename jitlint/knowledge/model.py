@@ -218,3 +218,6 @@ class ClassModel:
     """As an annotation ``Name[inner]``: what matters is ``inner``."""
     dtype: str | None = None
     """Of an array annotation: ``float``, ``int``, ``bool``, ``complex`` or an exact name."""
+    traced: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Methods of subclasses (or functions given as fields) that run while tracing, as a rule, each with those of its
+    parameters that are arrays (``*NAME``: trees of them)."""

@@ -167,7 +167,7 @@ class LibraryFile:
         """The row ``[classes.name]``."""
         where = f"classes.{name}"
         table = self.table("classes", name)
-        self._only(table, {"kind", "fields", "static", "decorator", "transparent", "dtype"}, where)
+        self._only(table, {"kind", "fields", "static", "decorator", "transparent", "dtype", "traced"}, where)
         kind = self._choice(table, "kind", KINDS, where)
         if kind is None:
             raise KnowledgeError(f"{self.path}: {where}: there is no kind")
@@ -179,6 +179,7 @@ class LibraryFile:
             self._optional(table, "decorator", where),
             self._flag(table, "transparent", where),
             self._optional(table, "dtype", where),
+            {name: self._names(table["traced"], name, f"{where}.traced") for name in table.get("traced", {})},
         )
 
     def attribute(self, name: str) -> AttributeModel:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from jitlint.knowledge import AttributeModel, MethodModel
-from jitlint.semantics import calls, lifetime, linen, operators, shapes
+from jitlint.semantics import calls, lifetime, linen, operators, overrides, shapes
 from jitlint.semantics.values import (
     NONE,
     UNKNOWN,
@@ -284,6 +284,10 @@ def object_attribute(interp: Interpreter, base: Obj, name: str, node: cst.CSTNod
         if interp.traces and not isinstance(found, Func | Jitted):
             owner = next((c for c in cls.mro() if isinstance(c, ClassV) and name in c.slots), cls)
             operators.note_read(interp, owner, name, found, node)
+        if base.open and isinstance(found, Func):
+            overriding = overrides.of_abstract(interp, cls, name, found)
+            if overriding is not None:
+                return overriding
         if cls.facts.dataclass and name in cls.facts.fields:
             return found  # the default of a field is stored in the instance, where functions are not bound
         return lookup_method(base, cls, found)

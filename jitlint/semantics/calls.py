@@ -819,7 +819,12 @@ def decorate_class(interp: Interpreter, decorator: cst.Decorator, value: Value) 
 
 def instantiate(interp: Interpreter, cls: ClassV, args: Args, node: cst.CSTNode) -> Value:
     """An instance of a class of the project."""
+    from jitlint.semantics import conventions
+
     facts = cls.facts
+    model = conventions.model_of(interp, cls) if facts.namedtuple or facts.dataclass else None
+    if model is not None:
+        conventions.note(interp, model, args)
     if facts.enum:
         return Obj(cls, node)
     obj = Obj(cls, node, open_=cls.opaque() and not facts.dataclass)

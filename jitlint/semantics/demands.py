@@ -14,7 +14,7 @@ import libcst as cst
 
 from jitlint.semantics import calls, validity
 from jitlint.semantics.entry import Entry, Param, Root
-from jitlint.semantics.events import BadArgument, StaticArgument
+from jitlint.semantics.events import BadArgument, BadSite, StaticArgument
 from jitlint.semantics.values import (
     NONE,
     Array,
@@ -113,6 +113,8 @@ def expected(interp: Interpreter, target: Func, param: Param) -> Value | None:
 def report(interp: Interpreter) -> None:
     """Tell the rules of the parameters that, by annotation or use, are given what JAX does not take."""
     for entry in interp.entries:
+        if entry.kind == "pmap" and entry.donate_nums and entry.target is not None:
+            _report_donation(interp, entry, entry.target)
         if entry.kind not in ("jit", "pjit") or entry.opaque or entry.target is None:
             continue
         _report_statics(interp, entry, entry.target)
@@ -136,6 +138,28 @@ def report(interp: Interpreter) -> None:
             )
             with _inside(interp, entry.target):
                 interp.emit(event)
+
+
+def _report_donation(interp: Interpreter, entry: Entry, target: Func) -> None:
+    """Tell the rules of a ``pmap`` that is to donate by position what every call gives by keyword."""
+    params = entry.params
+    if params is None or any(p.kind == "args" for p in params):
+        return
+    positional = [p.name for p in params if p.kind in ("pos", "posonly")]
+    donated = [positional[n] for n in entry.donate_nums if 0 <= n < len(positional)]
+    spelt = [dict(call.spelling) for call in entry.calls]
+    if donated and not (spelt and all(how.get(name) == "kw" for how in spelt for name in donated)):
+        return
+    event = BadSite(
+        node=entry.option_nodes.get("donate_argnums") or entry.node,
+        unit=entry.unit,
+        entry=entry,
+        problem="not-donated",
+        detail="",
+        raises=False,
+    )
+    with _inside(interp, target):
+        interp.emit(event)
 
 
 def _report_statics(interp: Interpreter, entry: Entry, target: Func) -> None:

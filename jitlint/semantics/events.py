@@ -192,7 +192,7 @@ class MutatedStatic(Event):
 class BadSite(Event):
     """A jit site that is wrong in itself. ``problem``: ``unknown-name`` ``out-of-range`` ``varargs`` ``posonly``
     ``comma`` ``not-int`` ``not-str`` ``option`` ``both`` ``overlap`` ``descriptor`` ``self`` ``generator``
-    ``not-callable``; ``detail`` is what the message needs, its parts between colons."""
+    ``not-callable`` ``not-donated``; ``detail`` is what the message needs, its parts between colons."""
 
     entry: Entry
     problem: str

@@ -13,7 +13,7 @@ from typing import Any
 
 import libcst as cst
 
-from jitlint.knowledge import Knowledge
+from jitlint.knowledge import ClassModel, Knowledge
 from jitlint.project.model import Module, Project, TopStatement
 from jitlint.semantics import attributes, calls, lifetime, operators, trips
 from jitlint.semantics.entry import Entry
@@ -254,6 +254,10 @@ class Interpreter:
         """Handlers of exceptions that are running."""
         self.unsure = 0
         """Above zero in a function that is only one of several that may be called there: what is met is possible."""
+        self.assumed = 0
+        """Above zero in a function that a library is assumed to trace: only what needs a tracer's value is recorded."""
+        self.conventional: dict[int, tuple[Func, ClassV | None, ClassModel, str]] = {}
+        """Functions that libraries trace, as a rule, by an id: with owner, row and name of the method."""
         self.muted = 0
         """Above zero in the later arms of a decision whose first test raises: they are never reached."""
         self.blind: dict[int, BlindTest] = {}
@@ -306,6 +310,8 @@ class Interpreter:
     def emit(self, event: Event) -> None:
         """Record an event; the place and the context are filled in."""
         if self.quiet or self.expecting and isinstance(event, _RAISING):
+            return
+        if self.assumed and (not isinstance(event, TracedUse) or isinstance(event.value, Union)):
             return
         event.time = self.tick()
         self.activity += 1

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from jitlint.knowledge import FunctionModel, MethodModel, Term
-from jitlint.semantics import builtin, calls, donation, leaks, operators, prng, shapes, timing, transforms
+from jitlint.semantics import builtin, calls, conventions, donation, leaks, operators, prng, shapes, timing, transforms
 from jitlint.semantics.calls import Args
 from jitlint.semantics.events import DynamicShape, GradientCut, LostUpdate, NeedsConcrete
 from jitlint.semantics.values import (
@@ -65,6 +65,7 @@ def call(interp: Interpreter, name: str, args: Args, node: cst.CSTNode) -> Value
     if model is None:
         made = interp.knowledge.class_(name)
         if made is not None:
+            conventions.note(interp, made, args)
             return Obj(LibV(made.name), node, open_=True) if made.kind == "object" else UNKNOWN
         calls.escape(interp, args)
         return UNKNOWN
@@ -984,7 +985,7 @@ def _transform(interp: Interpreter, model: FunctionModel, args: Args, node: cst.
     first = model.parameter(0)
     if kind in _JITS or kind in _WRAPPERS:
         func = get(first.name) if first is not None else (args.pos[0] if args.pos else None)
-        options = {k: v for k, (v, _) in given.items() if first is None or k != first.name}
+        options = {k: v for k, (v, _) in given.items() if k != "*rest" and (first is None or k != first.name)}
         nodes = {k: n for k, (_, n) in given.items() if n is not None}
         if args.more is not None:
             options["**"] = args.more

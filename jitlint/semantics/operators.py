@@ -854,9 +854,7 @@ def _subscript(interp: Interpreter, base: Value, index: Value, node: cst.Subscri
             mask_check(interp, base.array, index, node)
             return AtV(base.array, index)
         case Tree():
-            if isinstance(index, SliceV):
-                for b in index.bounds:
-                    needs_concrete(interp, b, node, "array-slice", "a slice", "IndexError")
+            mask_check(interp, base, index, node)
             return base
         case Tup():
             return _index_sequence(interp, base, index, node, "tuple")

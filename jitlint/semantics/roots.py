@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from jitlint.semantics import calls, demands, replay, transforms, validity
+from jitlint.semantics import calls, conventions, demands, replay, transforms, validity
 from jitlint.semantics.calls import Args
 from jitlint.semantics.entry import Entry, Param
 from jitlint.semantics.events import BadSite
@@ -67,6 +67,7 @@ def run_uncalled(interp: Interpreter) -> None:
             seen = replay.observed(interp, e)
             if seen is None or not replay.run_recorded(interp, e, seen):
                 probe(interp, e)
+    conventions.run(interp)
 
 
 def _asked(interp: Interpreter, unit: Unit) -> bool:
@@ -140,9 +141,7 @@ def self_value(interp: Interpreter, cls: ClassV, method: Func | None = None) -> 
 
 def host_argument(interp: Interpreter, func: Func, p: Param) -> Value:
     """A made-up host argument: by annotation, joined with the default."""
-    value: Value | None = None
-    if p.annotation is not None:
-        value = calls.from_annotation(interp, p.annotation)
+    value = demands.annotated(interp, func, p)
     default = func.defaults.get(p.name)
     if value is None:
         if default is None or default == NONE:

@@ -657,6 +657,8 @@ def call_jitted(interp: Interpreter, jitted: Jitted, args: Args, node: cst.CSTNo
         inner.kw[k] = keep(k, v, args.kw_nodes.get(k))
     inner.rest = None if args.rest is None else Tree(frozenset(), here, True)
     inner.more = None if args.more is None else UNKNOWN
+    if args.more is not None and entry.kind != "filter_jit" and not entry.opaque and entry.static_names is None:
+        inner.more = Tree(frozenset(), here, True)
     if (args.rest is not None or args.more is not None) and entry.kind != "filter_jit":
         for p in _unspelt(params or (), args):
             value = traced_argument(p.name, UNKNOWN, None)
@@ -1559,6 +1561,11 @@ def may_register(cls: ClassV) -> bool:
     )
 
 
+def _leaf_of(v: Value) -> Value:
+    """One leaf of a traced tree: an array."""
+    return Array(Level.TRACED, roots=v.roots, origin=v.origin, maybe=v.maybe) if isinstance(v, Tree) else v
+
+
 def tree_map(
     interp: Interpreter,
     func: Value,
@@ -1634,7 +1641,7 @@ def tree_map(
         return at_leaf(v, others)
 
     def at_leaf(v: Value, others: list[Value]) -> Value:
-        arguments = [v, *map(beside, others)]
+        arguments = [_leaf_of(v), *map(_leaf_of, map(beside, others))]
         if with_path:
             arguments = [UNKNOWN, *arguments]
         result = calls.call_value(interp, func, Args(arguments), node)

@@ -1,0 +1,133 @@
+"""What a library runs under a trace, as a rule, though nothing in the project says so.
+
+The update function of an optimizer, the ``__call__`` of a module, the ``step`` of an environment: whoever writes one
+has it jitted by others. Such a function is run once more, as if traced; what it finds is only possible.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from jitlint.knowledge import ClassModel
+from jitlint.semantics import calls, demands, transforms
+from jitlint.semantics.calls import Args
+from jitlint.semantics.entry import Param
+from jitlint.semantics.values import (
+    UNKNOWN,
+    Array,
+    Bound,
+    ClassV,
+    Func,
+    Host,
+    Level,
+    LibV,
+    Obj,
+    Origin,
+    Tree,
+    Value,
+    py_type,
+)
+
+if TYPE_CHECKING:
+    from jitlint.semantics.interp import Interpreter
+
+MOST = 400
+"""Functions that are run so; a library of many hundreds of modules is not to be run twice."""
+
+
+def model_of(interp: Interpreter, cls: Value) -> ClassModel | None:
+    """The row of a library class; also where the project is that library."""
+    if isinstance(cls, LibV):
+        return interp.knowledge.class_(cls.name)
+    if isinstance(cls, ClassV):
+        return interp.knowledge.class_(f"{cls.unit.module.name}.{cls.name}")
+    return None
+
+
+def note(interp: Interpreter, model: ClassModel, args: Args) -> None:
+    """Remember the functions that the constructor of a library class is given as fields."""
+    for place, field in enumerate(model.fields):
+        given = args.get(place, field)
+        if field in model.traced and isinstance(given, Func):
+            interp.conventional.setdefault(id(given.lazy), (given, None, model, field))
+
+
+def run(interp: Interpreter) -> None:
+    """Run what libraries trace, once each, without a lasting effect on the state."""
+    for cls in list(interp.classes):
+        for model, name, func in _methods(interp, cls):
+            interp.conventional.setdefault(id(func), (func, cls, model, name))
+    for func, owner, model, name in list(interp.conventional.values())[:MOST]:
+        _run(interp, func, owner, model, name)
+
+
+def _methods(interp: Interpreter, cls: ClassV) -> Iterator[tuple[ClassModel, str, Func]]:
+    """The methods that a class of the project itself defines for a library to trace."""
+    for base in cls.mro():
+        model = model_of(interp, base) if base is not cls else None
+        if model is not None and not model.fields:
+            for name in model.traced:
+                method = cls.slots.get(name)
+                if isinstance(method, Func) and method.flavour == "":
+                    yield model, name, method
+
+
+def _run(interp: Interpreter, func: Func, owner: ClassV | None, model: ClassModel, name: str) -> None:
+    from jitlint.semantics.interp import STEPS_PER_FUNCTION, Frame
+    from jitlint.semantics.roots import self_value
+
+    module = calls.module_of(interp, func)
+    if module.state != "done":
+        return
+    interp.new_root(STEPS_PER_FUNCTION)
+    origin = Origin(f"`{func.name}` runs while tracing, as a rule: a `{model.name}` is used so", func.node, func.unit)
+    interp.frames.append(Frame(module.env, func.unit, module, ""))
+    interp.root = func.lazy
+    interp.assumed += 1
+    interp.unsure += 1
+    leaking = (list(interp.leaking), list(interp.leaking_memo))
+    mark = interp.trail.mark()
+    try:
+        args = Args()
+        params = calls.signature(interp, func) or ()
+        for place, p in enumerate(params):
+            if place == 0 and owner is not None:
+                args.pos.append(self_value(interp, owner, func))
+            elif p.kind not in ("args", "kwargs"):
+                value = _argument(interp, func, p, model.traced[name], origin)
+                if p.kind == "kwonly":
+                    args.kw[p.name] = value
+                else:
+                    args.pos.append(value)
+            elif p.kind == "args":
+                args.pos += [_traced(given.startswith("*"), origin) for given in model.traced[name]]
+        target: Value = func if owner is None else Bound(func, args.pos.pop(0))
+        transforms.host_call(
+            interp, "traced", None, func.node, True, lambda: calls.call_value(interp, target, args, func.node)
+        )
+    finally:
+        interp.trail.undo(mark)
+        interp.leaking[:], interp.leaking_memo[:] = leaking
+        interp.unsure -= 1
+        interp.assumed -= 1
+        interp.root = None
+        interp.frames.pop()
+
+
+def _argument(interp: Interpreter, func: Func, p: Param, arrays: tuple[str, ...], origin: Origin) -> Value:
+    """What the library passes: arrays where its row says so, else what annotation and default say."""
+    said = demands.annotated(interp, func, p)
+    if p.name in arrays or f"*{p.name}" in arrays or isinstance(said, Array | Obj):
+        if isinstance(said, Array | Obj):
+            return transforms.abstract(interp, said, None, origin, keep_python=False, maybe=True)
+        return _traced(f"*{p.name}" in arrays, origin)
+    if said is not None:
+        return said
+    kind = py_type(p.default) if p.default is not None else None
+    return Host(kind) if kind in ("bool", "int", "float", "str") else UNKNOWN
+
+
+def _traced(tree: bool, origin: Origin) -> Value:
+    """An argument of which nothing more is known than that it is traced."""
+    return Tree(frozenset(), origin, True) if tree else Array(Level.TRACED, maybe=True, origin=origin)
