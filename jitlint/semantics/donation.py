@@ -83,11 +83,11 @@ def after_call(
         place = at.get(name)
         if isinstance(given.get(name), Unknown) and isinstance(place, cst.Name | cst.Attribute):
             slot = interp.place(place)
-            if slot is not None and isinstance(slot[2], Unknown):
+            if slot is not None and isinstance(slot[2], Unknown) and not isinstance(slot[2], Gone):
                 interp.trail.write(slot[0], slot[1], Gone(Origin(f"donated to `{entry.name}` here", node, interp.unit)))
         for leaf in _buffers(given[name]) if name in given else ():
             usable = _usable(leaf, results)
-            if usable is not False:
+            if usable is not False and leaf.via not in (DONATED, MAYBE_DONATED):
                 origin = Origin(f"donated to `{entry.name}` here", node, interp.unit)
                 via = DONATED if usable and interp.root is None else MAYBE_DONATED
                 marks[id(leaf)] = (leaf, replace(leaf, via=via, origin=origin))

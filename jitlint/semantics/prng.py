@@ -75,7 +75,7 @@ def consume(interp: Interpreter, key: Value, at: cst.CSTNode | None, node: cst.C
         if not paired and not is_test(interp.moment()):  # tests often want the same numbers
             _emit_again(interp, identity, at, chain, before, what)
         return
-    captured = _captured_by(interp, identity)
+    captured = _captured_by(interp, identity, at)
     if captured is not None:
         how, entry = captured
         unit = interp.unit
@@ -193,11 +193,14 @@ def _is_given(interp: Interpreter, level: int, node: cst.CSTNode, identity: Any)
     return False
 
 
-def _captured_by(interp: Interpreter, identity: Any) -> tuple[str, Entry | None] | None:
+def _captured_by(interp: Interpreter, identity: Any, at: cst.CSTNode | None) -> tuple[str, Entry | None] | None:
     """How a key from outside of the running traces is used each time: by the body of a ``lax`` loop, by the calls of a
     jitted function."""
     if not isinstance(identity, str):
-        return None
+        place = interp.place(at) if isinstance(at, cst.Name) else None
+        looped = (t for t in interp.traces if t.entry is None and t.kind in _LOOPS)
+        captured = place is not None and any(place[0].birth <= t.birth for t in looped)
+        return ("loop", None) if captured else None
     made = int(identity[len(KEY) :].partition("[")[0])
     for t in interp.traces:
         if made < t.time and t.entry is None and t.kind in _LOOPS:
