@@ -123,7 +123,18 @@ def test_why_nothing_is_planned(text: str, why: str) -> None:
 
 def test_a_method_gets_an_instance_of_its_class() -> None:
     made = plan("import jax\nclass C:\n    @jax.jit\n    def f(self, x: float): ...\n")
-    assert made.jobs[0].args[0] == {"call": {"ref": "C"}, "args": [], "kwargs": {}}
+    instance = {"made": "C", "calls": [], "subclasses": [], "rank": 0, "dtype": "float32"}
+    assert ([job.source for job in made.jobs], made.jobs[0].args[0]) == (["annotations"], instance)
+
+
+def test_what_a_constructor_asks_for_is_a_guess() -> None:
+    text = "import jax\nclass C:\n    def __init__(self, n): ...\n    @jax.jit\n    def f(self, x: float): ...\n"
+    assert {job.source for job in plan(text).jobs} == {"probe"}
+
+
+def test_keys_are_known_by_their_names() -> None:
+    made = plan("import jax\n@jax.jit\ndef f(rng, dropout_key: jax.Array, keys): ...\n")
+    assert format_signature(made.jobs[0].args, {}) == ("key", "key", "f32[]")
 
 
 def test_complete_call_sites_win_over_annotations_and_equal_ones_are_tried_once() -> None:
@@ -165,4 +176,4 @@ def test_guessed_arguments_are_not_tried_on_what_the_import_has_traced() -> None
 
 def test_classes_of_the_program_are_left_to_the_worker() -> None:
     made = plan("import jax\n@jax.jit\ndef f(x: Params): ...\n")
-    assert made.jobs[5].args[0] == {"hint": ["f", "x", 1, "int32"]}
+    assert made.jobs[5].args[0] == {"hint": ["f", "x", 1, "int32"], "otherwise": None}

@@ -9,9 +9,21 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from jitlint.dynamic.judge import RAISES, STALE, Case, Evidence, Judgement, Verdict, asks_for_a_value, judge
+from jitlint.dynamic.judge import (
+    CONCRETIZATION,
+    RAISES,
+    STALE,
+    Case,
+    Evidence,
+    Judgement,
+    Verdict,
+    asks_for_a_value,
+    is_guess,
+    judge,
+)
 from jitlint.dynamic.plan import CallSite, Plan, plan_target
 from jitlint.dynamic.protocol import ModuleRun, Place, Raised
+from jitlint.dynamic.recipes import find_recipes
 from jitlint.dynamic.run import DEFAULT_LIMITS, Limits, ModuleRequest, Watch, run_modules
 from jitlint.dynamic.targets import find_targets
 from jitlint.dynamic.variants import Variants, collect_variants
@@ -151,6 +163,7 @@ class Trial:
             for i, finding in enumerate(findings)
             if finding.code not in TOOL_CODES and (module := self._modules.get(finding.filename))
         )
+        self._recipes = find_recipes(tuple(self._modules.values()))
         self.plans = {name: self._plan(module) for name, module in self._modules.items() if module.reported}
         self.refused: dict[str, str] = {}
         self.requests = tuple(self._request(module) for module in self._chosen())
@@ -169,6 +182,7 @@ class Trial:
                 self._options.signatures,
                 self._options.call_sites.get((str(module.path), target.row), ()),
                 leaks=leaks,
+                receivers=self._recipes.of(f"{module.name}.{target.owner}") if target.owner else None,
             )
             for target in find_targets(self._overlay.get(str(module.path), module.text))
         )
@@ -275,7 +289,7 @@ class Trial:
     def summary(self, runs: Sequence[ModuleRun], judgements: Sequence[Judgement], unforeseen: int) -> Summary:
         """The figures of a run."""
         by_path = {run.path: run for run in runs}
-        traced = {(t.path, t.row) for run in runs for t in run.traces if t.ok or t.error}
+        traced = {(t.path, t.row) for run in runs for t in run.traces if t.ok or by_itself(t.error, t.job)}
         targets = []
         failures: dict[str, str] = {}
         for name, plans in self.plans.items():
@@ -318,12 +332,21 @@ def counts(raised: Raised, evidence: Evidence) -> bool:
     return "UnexpectedTracerError" in raised.error.ancestry or any(raised is problem for problem in first)
 
 
+def by_itself(error: str | None, job: str | None) -> bool:
+    """Whether an exception of this class is the program's own doing: not that of guessed arguments, unless JAX asked
+    for a concrete value, which it would have done with any."""
+    return error is not None and (not is_guess(job) or error in CONCRETIZATION)
+
+
 def plan_failure(plan: Plan, run: ModuleRun) -> str:
     """Why no planned call of a function came to be traced; "" if one did."""
     results = [run.jobs[job.id] for job in plan.jobs if job.id in run.jobs]
-    if any(result.outcome in ("ok", "raised", "leak") for result in results):
+    names = [(result.error.name if result.error is not None else None, result.id) for result in results]
+    if any(r.outcome in ("ok", "leak") for r in results) or any(by_itself(*each) for each in names):
         return ""
     reason = next((result.reason for result in results if result.reason), plan.reason)
+    if not reason and names:
+        reason = f"with the arguments that were guessed for it, it raised {names[0][0]}"
     # What an import that failed has not defined is missing because of that.
     return (import_failure(run) or reason) if reason.startswith(MISSING) else reason
 
@@ -331,13 +354,17 @@ def plan_failure(plan: Plan, run: ModuleRun) -> str:
 def import_failure(run: ModuleRun) -> str:
     """Why the import of a module did not get to its end; "" if it did."""
     if run.late:
-        return f"the import was stopped in line {run.late[0]} because its time was over"
+        # Row 0 is the import of the packages around it.
+        what = (
+            f"the import was stopped in line {run.late[0]}" if run.late[0] else "the import of its package was stopped"
+        )
+        return f"{what} because its time was over"
     if run.problems:
         first = run.problems[0]
         detail = first.error.message
+        where = f" (line {first.statement})" if first.statement else " (in its package)"
         if first.error.name == "SystemExit":
-            return f"the module exits while it is imported (line {first.statement})"
-        where = f" (line {first.statement})" if first.statement else ""
+            return f"the module exits while it is imported{where}"
         return f"importing it raised {first.error.name}{f': {first_sentence(detail)}' if detail else ''}{where}"
     return ""
 

@@ -153,6 +153,11 @@ class Evidence:
         return group is None or (place is not None and self._groups.get(group) == (place.path, place.row))
 
 
+def is_guess(job: str | None) -> bool:
+    """Whether a job tries arguments that nothing in the program says."""
+    return _group(job) is not None
+
+
 def _group(job: str | None) -> str | None:
     """The probe a job belongs to, None for any other job and for the import."""
     return job.partition(":probe:")[0] if job and ":probe:" in job else None

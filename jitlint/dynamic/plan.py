@@ -7,16 +7,20 @@ function is *probed*: traced with each of several guesses, and only what all of 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from jitlint.dynamic.annotations import Dimensions, Guess, from_annotation
-from jitlint.dynamic.signature import Node, SignatureError, parse_signature
+from jitlint.dynamic.recipes import Receivers
+from jitlint.dynamic.signature import Node, SignatureError, key, parse_signature
 from jitlint.dynamic.targets import LOCAL, Parameter, Target
 
 PROBES = tuple((rank, dtype) for dtype in ("float32", "int32") for rank in range(4))
 MAX_CALL_SITES = 24
+KEY_NAME = re.compile(r"(.*_)?(key|subkey|rng|prng)(_(input|init|eval|net|noise|sample|reset|step|\d*))?")
+"""By such names people pass PRNG keys, whatever the annotation; ``jax.Array`` says nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +87,12 @@ def plan_target(
     call_sites: Sequence[CallSite] = (),
     *,
     leaks: bool = False,
+    receivers: Receivers | None = None,
 ) -> Plan:
-    """How to trace one jitted function of ``module``; with ``leaks``, also look for tracers that escape."""
+    """How to trace one jitted function of ``module``; with ``leaks``, also look for tracers that escape.
+
+    ``receivers`` says how objects of the class of a method are made.
+    """
     if not target.reach:
         return Plan(target, reason=LOCAL)
     named = f"{module}.{target.qualname}"
@@ -94,7 +102,7 @@ def plan_target(
     jobs = [*_from_call_sites(target, named, call_sites)]
     if jobs:
         return Plan(target, _with_leaks(jobs, leaks))
-    return _from_annotations(target, named, leaks)
+    return _from_annotations(target, named, leaks, receivers or Receivers())
 
 
 def _with_leaks(jobs: Sequence[Job], leaks: bool) -> tuple[Job, ...]:
@@ -127,22 +135,22 @@ def _from_call_sites(target: Target, named: str, call_sites: Sequence[CallSite])
             yield Job(f"{named}:call:{len(seen)}", target, "call site", args, kwargs, (site.path, site.row))
 
 
-def _from_annotations(target: Target, named: str, leaks: bool) -> Plan:
+def _from_annotations(target: Target, named: str, leaks: bool, receivers: Receivers) -> Plan:
     guess = Guess()
-    built = _arguments(target, guess)
+    built = _arguments(target, guess, receivers)
     if isinstance(built, str):
         return Plan(target, reason=built)
     if not guess.used:
         return Plan(target, _with_leaks([Job(f"{named}:annotations", target, "annotations", *built)], leaks))
     jobs = []
     for rank, dtype in PROBES:
-        args = _arguments(target, Guess(rank, dtype))
+        args = _arguments(target, Guess(rank, dtype), receivers)
         assert not isinstance(args, str)
         jobs.append(Job(f"{named}:probe:{dtype}:{rank}", target, "probe", *args))
     return Plan(target, tuple(jobs))
 
 
-def _arguments(target: Target, guess: Guess) -> tuple[tuple[Node, ...], dict[str, Node]] | str:
+def _arguments(target: Target, guess: Guess, receivers: Receivers) -> tuple[tuple[Node, ...], dict[str, Node]] | str:
     """Arguments from annotations and defaults, or why there are none. What has a default is left out."""
     dimensions = Dimensions()
     args: list[Node] = []
@@ -150,7 +158,7 @@ def _arguments(target: Target, guess: Guess) -> tuple[tuple[Node, ...], dict[str
     for index, parameter in enumerate(target.parameters):
         if parameter.default is not None or parameter.kind in ("args", "kwargs"):
             continue
-        node = _argument(target, parameter, index, dimensions, guess)
+        node = _argument(target, parameter, index, dimensions, guess, receivers)
         if node is None:
             return f"nothing says what its parameter `{parameter.name}` is"
         if parameter.kind == "pos":
@@ -160,18 +168,25 @@ def _arguments(target: Target, guess: Guess) -> tuple[tuple[Node, ...], dict[str
     return tuple(args), kwargs
 
 
-def _argument(target: Target, parameter: Parameter, index: int, dimensions: Dimensions, guess: Guess) -> Node | None:
+def _argument(
+    target: Target, parameter: Parameter, index: int, dimensions: Dimensions, guess: Guess, receivers: Receivers
+) -> Node | None:
     if index == 0 and target.owner and parameter.name in ("self", "cls"):
-        # A class whose constructor needs arguments ends as "not planned", with the constructor's own words.
-        owner: Node = {"ref": target.owner}
-        return owner if parameter.name == "cls" else {"call": owner, "args": [], "kwargs": {}}
-    if parameter.annotation is None:
-        if parameter.name in target.statics:
-            return None
-        return guess.array()
-    node = from_annotation(parameter.annotation, dimensions, guess)
-    if node is None and parameter.name not in target.statics:
-        # A class or an alias of the program: the worker can look it up.
-        guess.used = True
-        return {"hint": [target.reach, parameter.name, guess.rank, guess.dtype]}
-    return node
+        if parameter.name == "cls":
+            return {"ref": target.owner}
+        # What is made up for a constructor is a guess like any other.
+        guess.used |= target.constructed and not receivers.calls
+        made = {"calls": list(receivers.calls), "subclasses": list(receivers.subclasses)}
+        return {"made": target.owner, **made, "rank": guess.rank, "dtype": guess.dtype}
+    asked = Guess(guess.rank, guess.dtype)
+    node = from_annotation(parameter.annotation, dimensions, asked)
+    if node is None and parameter.annotation is None and parameter.name not in target.statics:
+        node = asked.array()
+    if (node is None or asked.used) and KEY_NAME.fullmatch(parameter.name):
+        return key()
+    guess.used |= asked.used
+    if parameter.name in target.statics or (node is not None and not (target.owner and asked.used)):
+        return node
+    # A class or an alias of the program, which the worker can look up, or what another method of the object gives.
+    guess.used = True
+    return {"hint": [target.reach, parameter.name, guess.rank, guess.dtype], "otherwise": node}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 JITS = frozenset(
     {"jax.jit", "jax.pjit", "jax.experimental.pjit.pjit", "equinox.filter_jit", "flax.nnx.jit", "jax.pmap"}
@@ -35,6 +35,8 @@ class Target:
     statics: frozenset[str]
     owner: str = ""
     """The class whose method it is."""
+    constructed: bool = False
+    """The constructor of that class asks for arguments."""
 
 
 def find_targets(text: str) -> tuple[Target, ...]:
@@ -87,7 +89,9 @@ class _Finder:
                 yield from self._decorated(node, prefix, owner, local=local)
                 yield from self._scan(node.body, f"{prefix}{node.name}.", "", local=True)
             elif isinstance(node, ast.ClassDef):
-                yield from self._scan(node.body, f"{prefix}{node.name}.", f"{prefix}{node.name}", local=local)
+                owner_name = f"{prefix}{node.name}"
+                for target in self._scan(node.body, f"{owner_name}.", owner_name, local=local):
+                    yield replace(target, constructed=_asks(node)) if target.owner == owner_name else target
             else:
                 if isinstance(node, ast.Assign) and not local and not owner:
                     yield from self._assigned(node)
@@ -141,6 +145,15 @@ class _Finder:
                 elif isinstance(item, int) and -len(names) <= item < len(names):
                     found.add(names[item])
         return frozenset(found)
+
+
+def _asks(node: ast.ClassDef) -> bool:
+    """Whether a constructor written in the class, by hand or as fields without values, asks for arguments."""
+    for inner in node.body:
+        if isinstance(inner, _Def) and inner.name == "__init__":
+            named = parameters_of(inner.args)[1:]
+            return any(p.default is None and p.kind not in ("args", "kwargs") for p in named)
+    return any(isinstance(inner, ast.AnnAssign) and inner.value is None for inner in node.body)
 
 
 def _target(node: _Def, qualname: str, reach: str, statics: frozenset[str], owner: str) -> Target:

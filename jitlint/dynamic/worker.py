@@ -11,7 +11,7 @@ changes neither the identity of any function nor the number of traces, which wra
 """
 
 # Runs on the oldest Python that has a supported jax (3.9), inside programs where speed counts.
-# ruff: noqa: B905, N818, PTH100, PTH118, PTH119, PTH120, PTH206
+# ruff: noqa: B905, N818, UP033, PTH100, PTH118, PTH119, PTH120, PTH206
 
 from __future__ import annotations
 import __future__
@@ -34,6 +34,7 @@ import os
 import re
 import signal
 import sys
+import textwrap
 import threading
 import time
 import traceback
@@ -1064,6 +1065,12 @@ class Builder:
     def __init__(self, jax: Any, module: types.ModuleType) -> None:
         self._jax = jax
         self._module = module
+        self._receiver: Any = None
+        self._producing: list[str] = []
+        self.produced = False
+        """Methods of the program were traced to learn what they give."""
+        self.guessed = False
+        """An array of some rank and dtype stands in for one of which nothing is known."""
 
     def build(self, node: dict[str, Any]) -> Any:
         """The value that ``node`` stands for; arrays are abstract. Raises :class:`Unplannable`."""
@@ -1125,12 +1132,16 @@ class Builder:
     def _hint(self, node: dict[str, Any]) -> Any:
         """What an annotation describes that only the interpreter can resolve: a class of the program, an alias."""
         name, parameter, rank, dtype = node["hint"]
+        open_array = {"aval": [dtype, [4] * rank, False]}
         function = inspect.unwrap(self.resolve(name))
-        try:
-            hints = typing.get_type_hints(function)
-        except Exception:
-            hints = getattr(function, "__annotations__", {})
-        return self._of_type(hints.get(parameter), {"aval": [dtype, [4] * rank, False]}, parameter, 0)
+        produced = self._produced(parameter, written_annotation(function, parameter), open_array)
+        if produced is not None:
+            return produced[0]
+        if node.get("otherwise"):
+            self.guessed = True
+            return self.build(node["otherwise"])
+        hints = hints_of(function)
+        return self._of_type(hints.get(parameter, typing.Any), open_array, parameter, 0)
 
     def _of_type(self, hint: Any, open_array: dict[str, Any], what: str, depth: int) -> Any:
         """An argument of an annotated type: arrays, numbers, containers, and classes made of annotated fields."""
@@ -1145,7 +1156,8 @@ class Builder:
             return None
         if isinstance(hint, type) and hasattr(hint, "dim_str") and hasattr(hint, "dtypes"):
             return self._jaxtyped(hint)
-        if hint is self._jax.Array:
+        if hint is self._jax.Array or hint is typing.Any or isinstance(hint, typing.TypeVar):
+            self.guessed = True
             return self._aval(open_array)
         if depth < 5 and origin in (tuple, list, dict):
             if origin is dict:
@@ -1166,6 +1178,99 @@ class Builder:
         shape = [int(part) if part.isdecimal() else 4 for part in sizes]
         names = [name for name in ("float32", "int32", "bool", "uint32", "complex64") if name in hint.dtypes]
         return self._aval({"aval": [names[0] if names else "float32", shape, False]})
+
+    # -- objects whose methods are traced, and what their methods give
+
+    def _made(self, node: dict[str, Any]) -> Any:
+        """An object of a class of the program: as a call of the program makes it, else with arguments by annotation."""
+        spelled = json.dumps(node, sort_keys=True)
+        if spelled not in MADE:
+            MADE[spelled] = self._make(node)
+        self._receiver = MADE[spelled]
+        return self._receiver
+
+    def _make(self, node: dict[str, Any]) -> Any:
+        owner = self.resolve(node["made"])
+        why: list[str] = []
+        for call in node["calls"]:
+            with excuses(why):
+                made = self.build(call)
+                if isinstance(made, owner):
+                    return made
+        kinds = [owner]
+        for name in node["subclasses"]:
+            with excuses([]):
+                kinds.append(self.resolve(name))
+        for kind in sorted(kinds, key=is_abstract):
+            with excuses(why):
+                return self._instance(kind, {"aval": [node["dtype"], [4] * node["rank"], False]})
+        # The first attempt is the likeliest: as the program does, else of the class itself.
+        raise Unplannable(why[0])
+
+    def _instance(self, kind: Any, open_array: dict[str, Any]) -> Any:
+        """An object of a class, each argument that it cannot be made without by its annotation."""
+        hints = hints_of(kind) if dataclasses.is_dataclass(kind) else hints_of(kind.__init__)
+        given = {}
+        for name, parameter in inspect.signature(kind).parameters.items():
+            if parameter.default is not parameter.empty or parameter.kind in (
+                parameter.VAR_POSITIONAL,
+                parameter.VAR_KEYWORD,
+            ):
+                continue
+            if name not in hints:
+                raise Unplannable(f"nothing says what the parameter `{name}` of {kind.__name__} is")
+            # A size is that of the arrays which stand for what is not known.
+            hint = hints[name]
+            given[name] = 4 if hint is int else self._concrete(self._of_type(hint, open_array, name, 0))
+        return kind(**given)
+
+    def _concrete(self, value: Any) -> Any:
+        struct, zeros = self._jax.ShapeDtypeStruct, self._jax.numpy.zeros
+
+        def filled(leaf: Any) -> Any:
+            return zeros(leaf.shape, leaf.dtype) if isinstance(leaf, struct) else leaf
+
+        return self._jax.tree_util.tree_map(filled, value)
+
+    def _produced(self, parameter: str, annotation: str, open_array: dict[str, Any]) -> Any:
+        """What the object whose method is traced gives for a parameter, in a list; None if nothing.
+
+        It may have an attribute ``default_params`` for ``params``; for ``state``, ``init`` may return ``state``, or
+        something of the class that the parameter is said to have.
+        """
+        receiver = self._receiver
+        if receiver is None or parameter in self._producing or len(self._producing) > 3:
+            return None
+        self._producing.append(parameter)
+        try:
+            for name in (f"default_{parameter}", parameter):
+                with excuses([]):
+                    value = getattr(receiver, name)
+                    if value is not None and not callable(value):
+                        return [value]
+            for method, index in methods_giving(type(receiver), parameter, annotation):
+                with excuses([]):
+                    given = self._given_by(receiver, method, open_array)
+                    return [given if index is None else given[index]]
+        finally:
+            self._producing.pop()
+        return None
+
+    def _given_by(self, receiver: Any, name: str, open_array: dict[str, Any]) -> Any:
+        """What a method returns, by shapes only; its arguments are found in the same way."""
+        method = getattr(receiver, name)
+        function = inspect.unwrap(getattr(type(receiver), name))
+        hints = hints_of(function)
+        args = []
+        for parameter in required_parameters(method):
+            if KEY_NAME.fullmatch(parameter):
+                args.append(self._key({"key": "typed"}))
+                continue
+            produced = self._produced(parameter, written_annotation(function, parameter), open_array)
+            hint = hints.get(parameter, typing.Any)
+            args.append(produced[0] if produced is not None else self._of_type(hint, open_array, parameter, 0))
+        self.produced = True
+        return self._jax.eval_shape(method, *args)
 
     def abstractly(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """``function(*args, **kwargs)``, by shapes only where an argument is abstract or the result holds arrays."""
@@ -1202,8 +1307,130 @@ class Builder:
 
 
 NUMBERS = {bool: True, int: 2, float: 0.5, complex: 0.5}
+KEY_NAME = re.compile(r"(.*_)?(key|subkey|rng|prng)(_(input|init|eval|net|noise|sample|reset|step|\d*))?")
+MADE: dict[str, Any] = {}
+"""Objects that were made, by how: JAX tells static arguments apart by their identity."""
+
+
+@contextlib.contextmanager
+def excuses(why: list[str]) -> Any:
+    """Go on after any exception but the end of the time, and note it."""
+    try:
+        yield
+    except Exception as error:
+        built = f"building its arguments raised {type(error).__name__}: {_first_lines(error)}"
+        why.append(str(error) if isinstance(error, Unplannable) else built)
+
+
+def hints_of(thing: Any) -> dict[str, Any]:
+    """The annotations of a function or class, as far as they can be resolved."""
+    try:
+        return typing.get_type_hints(thing)
+    except Exception:
+        return dict(getattr(thing, "__annotations__", {}))
+
+
+def required_parameters(function: Any) -> list[str]:
+    """Names of the positional parameters that a call must give."""
+    return [
+        name
+        for name, parameter in inspect.signature(function).parameters.items()
+        if parameter.default is parameter.empty
+        and parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+    ]
+
+
+def is_abstract(kind: Any) -> bool:
+    """Whether a class leaves methods to those derived from it, declared so or by raising NotImplementedError."""
+    if inspect.isabstract(kind):
+        return True
+    for name in dir(kind):
+        code = getattr(inspect.getattr_static(kind, name, None), "__code__", None)
+        if code is not None and code.co_names == ("NotImplementedError",):
+            return True
+    return False
+
+
+def methods_giving(kind: type, name: str, annotation: str) -> list[tuple[str, int | None]]:
+    """The methods of a class that return a variable of that name, or something of that annotation, alone or at an
+    index, those that ask least first."""
+    found = []
+    for attribute in dir(kind):
+        if attribute.startswith("__"):
+            continue
+        function = inspect.unwrap(inspect.getattr_static(kind, attribute, None))
+        if not isinstance(function, types.FunctionType):
+            continue
+        place = place_returned(function, name, annotation)
+        required = required_parameters(function)
+        if place is not None and name not in required:
+            found.append((len(required), attribute, place[0]))
+    return [(attribute, index) for _, attribute, index in sorted(found, key=lambda each: each[:2])]
+
+
+@functools.lru_cache(maxsize=None)
+def source_tree(function: Any) -> Any:
+    """The definition of a function as it is written, None where that is not known."""
+    try:
+        return ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
+    except (OSError, TypeError, SyntaxError, IndexError):
+        return None
+
+
+def written_annotation(function: Any, parameter: str) -> str:
+    """The annotation of a parameter as it is written; "" without one, or for one that says little."""
+    arguments = getattr(source_tree(function), "args", None)
+    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs] if arguments is not None else []
+    found = next((a.annotation for a in every if a.arg == parameter and a.annotation is not None), None)
+    text = "" if found is None else ast.unparse(found)
+    return "" if VAGUE.fullmatch(text) else text
+
+
+VAGUE = re.compile(r"(\w+\.)*(Any|object|Array|ndarray|ArrayLike|PyTree|int|float|bool|str|Numeric|Scalar|PRNGKey)")
+"""Annotations that two values can share though one is of no use where the other is."""
+
+
+@functools.lru_cache(maxsize=None)
+def returned_names(function: Any) -> tuple[Any, ...]:
+    """For each ``return`` of a function, the name that it returns, or the tuple of those; None for other values."""
+    tree = source_tree(function)
+
+    def named(value: Any) -> Any:
+        return value.id if isinstance(value, ast.Name) else None
+
+    out: list[Any] = []
+    todo: list[Any] = list(getattr(tree, "body", ()))
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.Return):
+            value = node.value
+            out.append(tuple(map(named, value.elts)) if isinstance(value, ast.Tuple) else named(value))
+        elif not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+            todo.extend(ast.iter_child_nodes(node))
+    return tuple(out)
+
+
+def place_returned(function: Any, name: str, annotation: str) -> tuple[int | None] | None:
+    """Where a function returns the variable of that name, or something of that annotation: alone (None) or at an index;
+    None if it does not."""
+    for names in returned_names(function):
+        if names == name:
+            return (None,)
+        if isinstance(names, tuple) and name in names:
+            return (names.index(name),)
+    returns = getattr(source_tree(function), "returns", None)
+    if returns is None or not annotation:
+        return None
+    if ast.unparse(returns) == annotation:
+        return (None,)
+    inner = returns.slice if isinstance(returns, ast.Subscript) else None
+    parts = [ast.unparse(part) for part in inner.elts] if isinstance(inner, ast.Tuple) else []
+    return (parts.index(annotation),) if annotation in parts else None
+
+
 BUILDERS = {
     "hint": Builder._hint,
+    "made": Builder._made,
     "aval": Builder._aval,
     "key": Builder._key,
     "value": Builder._value,
@@ -1260,8 +1487,8 @@ class Tracer:
         self._jax = jax
         self._builder = Builder(jax, module)
 
-    def run(self, job: dict[str, Any]) -> None:
-        """Run one job and send its outcome."""
+    def run(self, job: dict[str, Any]) -> bool:
+        """Run one job and send its outcome; True if a job that guesses otherwise could not come to anything else."""
         started = time.perf_counter()
         self._recorder.job = job["id"]
         outcome: dict[str, Any]
@@ -1276,6 +1503,7 @@ class Tracer:
             self._recorder.stop()
             self._recorder.job = None
         self._channel.send("job", id=job["id"], seconds=round(time.perf_counter() - started, 4), **outcome)
+        return outcome["outcome"] in ("ok", "raised") and not self._builder.guessed
 
     def _run(self, job: dict[str, Any]) -> dict[str, Any]:
         self._clock.start(self._seconds)
@@ -1289,6 +1517,9 @@ class Tracer:
             raise
         except BaseException as error:
             raise Unplannable(f"building its arguments raised {type(error).__name__}: {_first_lines(error)}") from error
+        if self._builder.produced:
+            # Else JAX remembers what it traced for that, and nothing of the function runs.
+            self._jax.clear_caches()
         if job.get("leaks"):
             return self._check_leaks(job, function, args, kwargs)
         return self._trace(job, function, args, kwargs)
@@ -1438,10 +1669,15 @@ def serve(request: dict[str, Any], channel: Channel) -> None:
     # What the import has traced with the program's own arguments is not tried again with guessed ones, and a call that
     # it has made is not repeated.
     known = {row for path, row in recorder.traced if path == request["module"]["path"]}
+    settled: set[str] = set()
     for job in request.get("jobs", ()):
         ran = recorder.hits.get(tuple(job.get("unless_ran", ())), 0)
-        if job.get("unless_traced") not in known and not ran:
-            Tracer(request, channel, recorder, sources, clock, jax, module).run(job)
+        probed, probe, _ = job["id"].partition(":probe:")
+        if job.get("unless_traced") in known or ran or (probe and probed in settled):
+            continue
+        tracer = Tracer(request, channel, recorder, sources, clock, jax, module)
+        if tracer.run(job) and probe:
+            settled.add(probed)
     clock.start(request["job_seconds"])
     with contextlib.suppress(Deadline):
         recorder.report_stale()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -90,3 +91,37 @@ def test_json_of_the_estimate_alone(run: Run, here: Path) -> None:
     assert found["traced"] is None
     assert found["agrees"] is None
     assert outcome.code == 1
+
+
+@pytest.mark.parametrize(
+    ("hostile", "reason"),
+    [
+        ("raise RuntimeError('no data here')\n", "importing it raised RuntimeError: no data here .in its package."),
+        ("while True: pass\n", "because its time was over|took longer than 20 s"),
+        ("import sys\nsys.exit(0)\n", "the module exits while it is imported .in its package."),
+        ("import os\nos._exit(0)\n", "exit code 0"),
+        ("print('[]' * 100_000, flush=True)\n", ""),
+        ("import os\nif os.fork() == 0:\n    os._exit(0)\n", "importing it raised Refused"),
+        ("import a_package_that_nobody_has\n", "importing it raised ModuleNotFoundError"),
+        ("import pathlib\npathlib.Path(__file__).with_name('trace.txt').touch()\n", "importing it raised Refused"),
+    ],
+    ids=["raises", "hangs", "exits", "dies", "prints", "forks", "lacks", "writes"],
+)
+def test_a_hostile_project_ends_with_the_reason_and_the_same_exit_code(
+    hostile: str, reason: str, run: Run, here: Path
+) -> None:
+    """Each is a package, so that its other modules run into it as well."""
+    package = here / "app"
+    package.mkdir()
+    (package / "__init__.py").write_text(hostile)
+    (package / "model.py").write_text(BRANCH + "\n\nf(1.0)\n")
+    (here / "pyproject.toml").write_text("[tool.jitlint.dynamic]\ntimeout = 20\n")
+    plain = run("check", "--output-format", "json")
+    outcome = run("check", "--dynamic", "--verbose", "--output-format", "json")
+    assert outcome.code == plain.code == 1
+    assert [each["code"] for each in json.loads(outcome.out)] == ["JIT101"]
+    (found,) = json.loads(outcome.out)
+    # What stands beside the hostile code is still tried, where it can be.
+    assert found["verdict"] in ("confirmed", "unresolved")
+    assert re.search(reason, outcome.err)
+    assert sorted(path.name for path in package.iterdir()) == ["__init__.py", "model.py"]
