@@ -35,6 +35,7 @@ from jitlint.semantics.values import (
     Value,
     Wrapped,
     join,
+    traced_leaf,
     union,
 )
 
@@ -381,7 +382,8 @@ def set_attribute(
                 operators.outer_write(interp, o.env, name, value, node, "attribute", interp.unit.code(target))
                 interp.write(o.env, name, value, node)
             case Func() | Jitted():
-                if isinstance(o, Func):
+                # a counter, or a leak; other attributes of functions are caches, set to what they are
+                if isinstance(o, Func) and (isinstance(node, cst.AugAssign) or traced_leaf(value) is not None):
                     spelled, again = interp.unit.code(target), name in o.attrs
                     operators.outer_write(interp, o.env, (o.name, name), value, node, "attribute", spelled, again)
                 o.attrs[name] = value
