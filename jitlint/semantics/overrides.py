@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 import libcst as cst
 
@@ -24,12 +24,16 @@ def of_abstract(interp: Interpreter, cls: ClassV, name: str, method: Func) -> Va
     found: dict[int, Value] = {}
     for sub in interp.classes:
         own = sub.slots.get(name)
-        if sub is not cls and isinstance(own, Func | Jitted) and any(c is cls for c in sub.mro()):
-            if not (isinstance(own, Func) and (own.flavour not in ("", "abstract") or is_abstract(own))):
-                found[id(own)] = Bound(own, self_value(interp, sub))
+        if sub is not cls and _runs(own) and any(c is cls for c in sub.mro()):
+            found[id(own)] = Bound(own, self_value(interp, sub))
         if len(found) > MOST:
             return None
     return union(found.values()) if found else None
+
+
+def _runs(own: Value | None) -> TypeGuard[Func | Jitted]:
+    """Is it a plain method with something to run?"""
+    return isinstance(own, Jitted) or isinstance(own, Func) and own.flavour == "" and not is_abstract(own)
 
 
 def is_abstract(method: Func) -> bool:
