@@ -278,6 +278,9 @@ def object_attribute(interp: Interpreter, base: Obj, name: str, node: cst.CSTNod
             return result
         if isinstance(found, Jitted) and found.attrs.get("flavour") in (Const("property"), Const("cached_property")):
             return calls.call_value(interp, Bound(found, base), calls.Args(), node)
+        get = found.project_class.lookup("__get__") if isinstance(found, Obj) and found.project_class else None
+        if isinstance(get, Func) and isinstance(found, Obj):
+            return calls.call_value(interp, Bound(get, found), calls.Args([base, cls]), node)
         if base.open and name in cls.facts.fields and not isinstance(found, Func | Jitted):
             return UNKNOWN  # the default says little of an instance that came from elsewhere
         if isinstance(found, calls.FieldV):
