@@ -13,11 +13,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
-from libcst import matchers
 
 from jitlint.semantics.entry import Entry
 from jitlint.semantics.events import KeyReuse
-from jitlint.semantics.source import ancestors
+from jitlint.semantics.source import ancestors, descendants
 from jitlint.semantics.values import KEY, Array, Env, Unknown, Value, leaves
 from jitlint.semantics.variation import is_test
 
@@ -109,8 +108,8 @@ def _masks(unit: Unit, statement: cst.CSTNode | None, node: cst.CSTNode) -> dict
     found: dict[str, str] = {}
     for around in ancestors(statement, node) if statement is not None else ():
         if isinstance(around, cst.BinaryOperation) and isinstance(around.operator, cst.Multiply):
-            for test in matchers.findall(around, matchers.Comparison()):
-                if isinstance(test, cst.Comparison) and isinstance(test.comparisons[0].operator, cst.Equal):
+            for test in descendants(around, cst.Comparison):
+                if isinstance(test.comparisons[0].operator, cst.Equal):
                     found[unit.code(test.left)] = unit.code(test.comparisons[0].comparator)
     return found
 
@@ -181,11 +180,11 @@ def _is_given(interp: Interpreter, level: int, node: cst.CSTNode, identity: Any)
     if not isinstance(node, cst.Call) or level >= len(callers):
         return False
     for arg in node.args:
-        for name in matchers.findall(arg, matchers.Name()):
+        for name in descendants(arg, cst.Name):
             env: Env | None = callers[level].env
-            while env is not None and isinstance(name, cst.Name) and name.value not in env.slots:
+            while env is not None and name.value not in env.slots:
                 env = env.parent
-            if env is None or not isinstance(name, cst.Name):
+            if env is None:
                 continue
             value = env.slots[name.value]
             if isinstance(value, Array) and value.via is not None and str(identity).startswith(value.via):

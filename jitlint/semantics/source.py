@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
@@ -43,6 +45,18 @@ class Unit:
         assert self._tree is not None
         wrapper = MetadataWrapper(self._tree, unsafe_skip_copy=True)
         return dict(wrapper.resolve(PositionProvider))
+
+    @cached_property
+    def parents(self) -> dict[cst.CSTNode, cst.CSTNode]:
+        """The node around each node of the statement."""
+        found: dict[cst.CSTNode, cst.CSTNode] = {}
+        waiting: list[cst.CSTNode] = [] if self.node is None else [self.node]
+        while waiting:
+            node = waiting.pop()
+            children = node.children
+            found.update((child, node) for child in children)
+            waiting += children
+        return found
 
     @cached_property
     def targets(self) -> frozenset[cst.CSTNode]:
@@ -292,6 +306,18 @@ class _Binder(cst.CSTVisitor):
 
     def visit_Del(self, node: cst.Del) -> None:
         self._target(node.target)
+
+
+_Node = TypeVar("_Node", bound=cst.CSTNode)
+
+
+def descendants(root: cst.CSTNode, kind: type[_Node]) -> Iterator[_Node]:
+    """The nodes of one kind in ``root``, itself included, in the order of the text. (``libcst.matchers`` can do this and
+    more, and takes longer to import than all of libcst.)"""
+    if isinstance(root, kind):
+        yield root
+    for child in root.children:
+        yield from descendants(child, kind)
 
 
 def ancestors(root: cst.CSTNode, node: cst.CSTNode) -> list[cst.CSTNode]:
