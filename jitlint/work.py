@@ -6,6 +6,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import signal
 import sys
 import threading
 import traceback
@@ -290,7 +291,7 @@ def _pool(jobs: int) -> Iterator[Executor]:
     from concurrent.futures import ProcessPoolExecutor
 
     context = _context()
-    executor = ProcessPoolExecutor(jobs, mp_context=context)
+    executor = ProcessPoolExecutor(jobs, mp_context=context, initializer=_leave_ctrl_c)
     others = set(context.active_children())
     try:
         yield executor
@@ -301,6 +302,11 @@ def _pool(jobs: int) -> Iterator[Executor]:
         raise
     finally:
         executor.shutdown(wait=True, cancel_futures=True)
+
+
+def _leave_ctrl_c() -> None:
+    """A terminal sends Ctrl-C to the workers too: they leave it to who started them, which ends them."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _context() -> BaseContext:

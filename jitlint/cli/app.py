@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import sys
@@ -24,6 +25,8 @@ COMMANDS = {
 """Each subcommand: where it is, and its line in ``jitlint --help``."""
 
 EXIT_CLEAN, EXIT_FINDINGS, EXIT_ERROR, EXIT_INTERRUPTED = 0, 1, 2, 130
+
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class LazyGroup(click.Group):
@@ -79,13 +82,24 @@ def _run(args: Sequence[str] | None) -> int:
     except BrokenPipeError:
         _forget_stdout()
         return EXIT_CLEAN
-    except Exception as error:
-        if os.environ.get("JITLINT_DEBUG"):
-            raise
-        print(f"error: jitlint failed: {type(error).__name__}: {error}", file=sys.stderr)
-        print("This is a fault of jitlint, please report it; JITLINT_DEBUG=1 shows where.", file=sys.stderr)
+    except OSError as error:
+        if error.errno not in _NO_ROOM:
+            return _failed(error)
+        _forget_stdout()
+        print(f"error: the output could not be written: {error.strerror}", file=sys.stderr)
         return EXIT_ERROR
+    except Exception as error:
+        return _failed(error)
     return code if isinstance(code, int) else EXIT_CLEAN
+
+
+def _failed(error: Exception) -> int:
+    """Say that something unforeseen happened."""
+    if os.environ.get("JITLINT_DEBUG"):
+        raise error
+    print(f"error: jitlint failed: {type(error).__name__}: {error}", file=sys.stderr)
+    print("This is a fault of jitlint, please report it; JITLINT_DEBUG=1 shows where.", file=sys.stderr)
+    return EXIT_ERROR
 
 
 def _forget_stdout() -> None:

@@ -21,4 +21,8 @@ def command(stdio: bool) -> None:
         ) from error
     from jitlint.server.app import make_server
 
-    make_server().start_io()
+    server = make_server()
+    try:
+        server.start_io()
+    finally:
+        server.end()

@@ -63,17 +63,12 @@ def masked(unit: Unit, node: cst.CSTNode, names: Names) -> Replacement | None:
 
 def ancestors(unit: Unit, node: cst.CSTNode) -> list[cst.CSTNode]:
     """The nodes that hold ``node``, the outermost one first; empty when it is not in the unit."""
-
-    def below(root: cst.CSTNode) -> list[cst.CSTNode] | None:
-        for child in root.children:
-            if child is node:
-                return [root]
-            found = below(child)
-            if found is not None:
-                return [root, *found]
-        return None
-
-    return [] if unit.node is None else below(unit.node) or []
+    found: list[cst.CSTNode] = []
+    above = unit.parents.get(node)
+    while above is not None:
+        found.append(above)
+        above = unit.parents.get(above)
+    return found[::-1]
 
 
 def _tests(node: cst.CSTNode) -> TypeGuard[cst.BooleanOperation | cst.UnaryOperation]:

@@ -32,10 +32,20 @@ def with_room(run: Callable[[], _T]) -> _T:
     try:
         thread = threading.Thread(target=body, daemon=True)
         thread.start()
+    finally:
+        threading.stack_size(size)
+    try:
         thread.join()
+    except BaseException:
+        # Ctrl-C reaches the main thread only. The other must not outlive it: its stack has frames that are not Python's,
+        # and the process would abort.
+        import ctypes
+
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), ctypes.py_object(KeyboardInterrupt))
+        thread.join()
+        raise
     finally:
         sys.setrecursionlimit(limit)
-        threading.stack_size(size)
     if errors:
         raise errors[0]
     return results[0]

@@ -44,26 +44,29 @@ def analyse(
     interp = Interpreter(project, knowledge, assume_jitted, observed)
     if prepare is not None:
         prepare(interp)
-    with collector_paused():
-        run(interp, project)
+
+    def everything() -> list[Finding]:
+        _interpret(interp, project)
         demands.report(interp)
         mutation.emit_mutated_statics(interp)
         staleness.emit_stale_reads(interp)
         captured.emit_captured(interp)
         ctx = Context(interp, target or JaxTarget())
-        findings = list(run_rules(interp, ctx, rules))
-    return Analysis(findings, interp)
+        return list(run_rules(interp, ctx, rules))
+
+    with collector_paused():
+        return Analysis(with_room(everything), interp)
 
 
 def run(interp: Interpreter, project: Project) -> None:
     """Interpret the whole project: modules that jax can matter to, then what nothing in them calls."""
+    with_room(lambda: _interpret(interp, project))
 
-    def everything() -> None:
-        for module in relevant(project.modules):
-            interp.module(module)
-        roots.run_uncalled(interp)
 
-    with_room(everything)
+def _interpret(interp: Interpreter, project: Project) -> None:
+    for module in relevant(project.modules):
+        interp.module(module)
+    roots.run_uncalled(interp)
 
 
 def relevant(modules: Sequence[Module]) -> list[Module]:

@@ -14,6 +14,10 @@ _STACK = 64 * 1024 * 1024
 """Bytes: the analysis recurses as deeply as the program does, and threads of some systems get half a megabyte."""
 
 
+_FAREWELL = 10.0
+"""Seconds to wait for a job that is stopped: a process that ends in the middle of a parse would abort."""
+
+
 class Queue:
     """Jobs by key, of which the one that is due first is first."""
 
@@ -25,8 +29,8 @@ class Queue:
         self._changed = threading.Condition()
         before = threading.stack_size(_STACK)
         try:
-            thread = threading.Thread(target=self._loop, name="jitlint analysis", daemon=True)
-            thread.start()
+            self._thread = threading.Thread(target=self._loop, name="jitlint analysis", daemon=True)
+            self._thread.start()
         finally:
             threading.stack_size(before)
 
@@ -64,11 +68,12 @@ class Queue:
             return key in self._waiting or (self._running is not None and self._running[0] == key)
 
     def close(self) -> None:
-        """Stop what runs, and begin nothing more."""
+        """Stop what runs, wait for that, and begin nothing more."""
         with self._changed:
             self._closed = self._stop_running = True
             self._waiting.clear()
             self._changed.notify_all()
+        self._thread.join(_FAREWELL)
 
     def _next(self) -> Job | None:
         with self._changed:
