@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
-from libcst import matchers
 
 from jitlint.semantics.entry import Call, Entry
 from jitlint.semantics.events import Timing
-from jitlint.semantics.source import ancestors
+from jitlint.semantics.source import ancestors, descendants
 
 if TYPE_CHECKING:
     from jitlint.semantics.interp import Interpreter
@@ -52,10 +51,9 @@ def _is_compared(interp: Interpreter, node: cst.CSTNode) -> bool:
     body = func.lazy.body if func is not None else None
     if not names or body is None:
         return True  # at module level, or given to something that may compare it
-    minuend = matchers.BinaryOperation(operator=matchers.Subtract())
     return any(
-        isinstance(found, cst.BinaryOperation) and found.left.deep_equals(names[0])
-        for found in matchers.findall(body, minuend)
+        isinstance(found.operator, cst.Subtract) and found.left.deep_equals(names[0])
+        for found in descendants(body, cst.BinaryOperation)
     )
 
 
