@@ -34,6 +34,7 @@ from jitlint.semantics import errors
 from jitlint.semantics.context import Context
 from jitlint.semantics.entry import Call, Entry, Root
 from jitlint.semantics.events import (
+    ArrayWanted,
     BadArgument,
     BadResult,
     BadSite,
@@ -66,6 +67,7 @@ from jitlint.semantics.source import Unit
 
 __all__ = [
     "Applicability",
+    "ArrayWanted",
     "BadArgument",
     "BadResult",
     "BadSite",

@@ -1,7 +1,8 @@
-"""A string, a function or another object that is no pytree is passed to a traced parameter.
+"""A string, a function or another object that is no pytree is passed to a traced parameter, or a list for an array.
 
 The arguments of a jitted function must be arrays, numbers or pytrees of them. Anything else raises `TypeError` at the
-call ("not a valid JAX type").
+call ("not a valid JAX type"). Unlike NumPy, the functions of `jax.numpy` take no lists for arrays: `jnp.sum([a, b])`
+raises `TypeError` too, under `jax.jit` and outside.
 
 ## Example
 
@@ -11,6 +12,8 @@ def reduce(x, how):
     return x.sum() if how == "sum" else x.mean()
 
 reduce(x, "sum")  # raises TypeError
+
+total = jnp.sum([loss, penalty])  # raises TypeError
 ```
 
 ## Use instead
@@ -19,24 +22,32 @@ reduce(x, "sum")  # raises TypeError
 @functools.partial(jax.jit, static_argnames=("how",))
 def reduce(x, how):
     return x.sum() if how == "sum" else x.mean()
+
+total = jnp.sum(jnp.asarray([loss, penalty]))  # or `loss + penalty`
 ```
 
 ## When it is silent
 
-On `jax.tree_util.Partial`, registered pytrees, `None`, and defaults that no call overrides.
+On `jax.tree_util.Partial`, registered pytrees, `None`, and defaults that no call overrides; on functions that do take
+lists, such as `jnp.array` and `jnp.stack`.
 
 ## Fix safety
 
-Making the parameter static is safe where every call passes a hashable value without arrays.
+Making the parameter static is safe where every call passes a hashable value without arrays. Making an array of a list
+is safe where its items are known to have one shape.
 """
 
 from collections.abc import Iterator
 
-from jitlint.api import BadArgument, Certainty, Context, Report, Rule, Severity
+from jitlint.api import ArrayWanted, BadArgument, Certainty, Context, Report, Rule, Severity
 
 
-def check(event: BadArgument, ctx: Context) -> Iterator[Report]:
+def check(event: ArrayWanted | BadArgument, ctx: Context) -> Iterator[Report]:
     """Report an argument that JAX does not take."""
+    if isinstance(event, ArrayWanted):
+        message = f"`{event.what}` takes arrays, not {event.found}: raises {event.error}"
+        yield Report(event.node, message, _advice(event), fix=ctx.array_fix(event))
+        return
     if event.receiver:
         return
     which = f"`{event.param}` of `{event.callee}`" if event.param else f"an argument of `{event.callee}`"
@@ -56,12 +67,18 @@ def check(event: BadArgument, ctx: Context) -> Iterator[Report]:
     )
 
 
+def _advice(event: ArrayWanted) -> str:
+    if event.numbers:
+        return "compute it with `math` or builtins"
+    return "make a list of it" if event.found == "an iterator" else "make an array of it"
+
+
 RULE = Rule(
     code="JIT108",
     name="non-array-argument",
     severity=Severity.ERROR,
     since="0.1.0",
-    on=(BadArgument,),
+    on=(ArrayWanted, BadArgument),
     check=check,
     fix="safe",
 )

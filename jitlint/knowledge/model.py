@@ -88,6 +88,10 @@ class FunctionModel:
     ``concrete`` (``works`` where it is fine)."""
     lifted: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Parameters of ``concrete`` that may be traced once one of these others is passed."""
+    arrays: frozenset[str] = frozenset()
+    """Parameters that take arrays and numbers only: a list, a tuple or a dict there raises ``TypeError``."""
+    sized: Mapping[str, str] = field(default_factory=dict)
+    """Parameters that take arrays or lists but no iterators, with the class of the error that one raises."""
     need: Mapping[str, str] = field(default_factory=dict)
     """What a parameter of ``concrete`` is, for messages: shape, axis, size, count, index, dtype, flag."""
     dynamic: Dynamic | None = None

@@ -250,10 +250,13 @@ class LibraryFile:
         for key, allowed in (("effect", EFFECTS), ("key", KEYS), ("truth", TRUTHS)):
             if (text := self._choice(table, key, allowed, where)) is not None:
                 changes[key] = text
-        for key in ("concrete", "items"):
+        for key in ("concrete", "items", "sized"):
             if key in table:
                 extra = frozenset({"works"}) if key == "items" else frozenset()
                 changes[key] = self._mapping(table, key, known, ERRORS | extra, where)
+        if "arrays" in table:
+            changes["arrays"] = frozenset(self._names(table, "arrays", where))
+            self._parameters_exist(tuple(changes["arrays"]), known, f"{where}.arrays")
         if "need" in table:
             changes["need"] = self._mapping(table, "need", known, NEEDS, where)
         if "lifted" in table:
@@ -388,6 +391,8 @@ _FUNCTION_KEYS = frozenset(
     {
         "params",
         "result",
+        "arrays",
+        "sized",
         "type",
         "more",
         "fewer",

@@ -43,11 +43,17 @@ def array_test(unit: Unit, node: cst.CSTNode, construct: str, names: Names) -> R
 
 def array_conversion(unit: Unit, node: cst.CSTNode, names: Names, in_jax: Callable[[str], bool]) -> Replacement | None:
     """``np.sin(x)`` as ``jnp.sin(x)``, ``int(x)`` as ``x.astype(int)``; ``in_jax`` tells which names jax.numpy has."""
-    above = ancestors(unit, node)
-    call = above[-2] if len(above) > 1 and isinstance(above[-1], cst.Arg) else node
+    call = call_around(unit, node) or node
     if not isinstance(call, cst.Call):
         return None
     return _replaced(unit, call, jax_of_numpy(call, names, in_jax) or as_type(call, names))
+
+
+def call_around(unit: Unit, node: cst.CSTNode) -> cst.Call | None:
+    """The call that ``node`` is an argument of, or None."""
+    above = ancestors(unit, node)
+    call = above[-2] if len(above) > 1 and isinstance(above[-1], cst.Arg) else None
+    return call if isinstance(call, cst.Call) else None
 
 
 def masked(unit: Unit, node: cst.CSTNode, names: Names) -> Replacement | None:

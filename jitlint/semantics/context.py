@@ -10,6 +10,7 @@ import libcst as cst
 
 from jitlint.findings import Applicability, Edit, Fix, Span, Step
 from jitlint.fix.code import Rewrite
+from jitlint.fix.conversions import as_array, python_of_jax
 from jitlint.fix.debug_print import debug_print
 from jitlint.fix.literals import frozen_dataclass, list_as_tuple, renumbered, respelled, split_names
 from jitlint.fix.names import Names
@@ -19,6 +20,7 @@ from jitlint.project.model import JaxTarget, Module
 from jitlint.semantics import call_fixes, choices, hoist, hoist_out, settings, variants, variation
 from jitlint.semantics.entry import Call, Entry, Root
 from jitlint.semantics.events import (
+    ArrayWanted,
     BadArgument,
     BadSite,
     ControlFlow,
@@ -37,7 +39,7 @@ from jitlint.semantics.events import (
     TruthTest,
     Unrolled,
 )
-from jitlint.semantics.validity import unhashable
+from jitlint.semantics.validity import sequence_items, unhashable
 from jitlint.semantics.values import Array, Const, Func, Host, Jitted, ListV, Obj, Origin, Tree, Tup, py_type
 from jitlint.semantics.variants import Cause, Estimate
 from jitlint.semantics.variation import Remade
@@ -350,6 +352,21 @@ class Context:
 
         found = choices.array_conversion(event.unit, event.node, self.names(event), in_jax)
         return self.replacement(event, found, "keep it an array")
+
+    def array_fix(self, event: ArrayWanted) -> Fix | None:
+        """``math.prod(shape)`` for ``jnp.prod(shape)``, ``jnp.asarray(items)`` for a list where an array is wanted."""
+        node = event.node
+        if not isinstance(node, cst.BaseExpression):
+            return None
+        if event.numbers:
+            call = choices.call_around(event.unit, node)
+            found = python_of_jax(call, self.names(event)) if call is not None else None
+            if found is not None and call is not None:
+                return self.rewrite(event, call, found, "let Python compute it", Applicability.SAFE)
+        if sequence_items(event.value) is None:
+            return None
+        safety = Applicability.SAFE if event.stacks else Applicability.UNSAFE
+        return self.rewrite(event, node, as_array(node, self.names(event)), "make it an array", safety)
 
     def mask_fix(self, event: DynamicShape) -> Fix | None:
         """``jnp.where`` for a mask that selects."""

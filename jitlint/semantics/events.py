@@ -130,6 +130,28 @@ class BadArgument(Event):
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
+class ArrayWanted(Event):
+    """A list, a dict, a string or the like is given to a library function that takes arrays and numbers only, or an
+    iterator to one that takes lists too.
+
+    ``numbers``: it is a list or tuple of static numbers only; ``stacks``: its items certainly make one array.
+    """
+
+    value: Value
+    found: str
+    what: str
+    param: str
+    error: str = "TypeError"
+    possible: bool = False
+    numbers: bool = False
+    stacks: bool = False
+
+    @property
+    def role(self) -> str:
+        return self.param
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
 class BadResult(Event):
     """A traced function returns something that is no array."""
 

@@ -18,6 +18,7 @@ from jitlint.project.model import Module, Project, TopStatement
 from jitlint.semantics import attributes, calls, lifetime, operators, trips
 from jitlint.semantics.entry import Entry
 from jitlint.semantics.events import (
+    ArrayWanted,
     BadArgument,
     BadResult,
     BadSite,
@@ -316,7 +317,7 @@ class Interpreter:
         event.time = self.tick()
         self.activity += 1
         event.function = self.frame.qualname
-        if self.unsure and isinstance(event, TracedUse | BadArgument | BadResult):
+        if self.unsure and isinstance(event, TracedUse | ArrayWanted | BadArgument | BadResult):
             event.possible = True
         event.trace = tuple(self.traces)
         event.loops = tuple(self.loops)
@@ -1529,7 +1530,17 @@ class Interpreter:
             )
 
 
-_RAISING = (TracedUse, BadArgument, BadResult, BadSite, ItemAssignment, StaticArgument, LeakedUse, DonatedUse)
+_RAISING = (
+    TracedUse,
+    ArrayWanted,
+    BadArgument,
+    BadResult,
+    BadSite,
+    ItemAssignment,
+    StaticArgument,
+    LeakedUse,
+    DonatedUse,
+)
 
 
 def _fakes_jit(call: cst.Call) -> bool:

@@ -8,9 +8,22 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from jitlint.knowledge import FunctionModel, MethodModel, Term
-from jitlint.semantics import builtin, calls, conventions, donation, leaks, operators, prng, shapes, timing, transforms
+from jitlint.semantics import (
+    builtin,
+    calls,
+    conventions,
+    donation,
+    errors,
+    leaks,
+    operators,
+    prng,
+    shapes,
+    timing,
+    transforms,
+    validity,
+)
 from jitlint.semantics.calls import Args
-from jitlint.semantics.events import DynamicShape, GradientCut, LostUpdate, NeedsConcrete
+from jitlint.semantics.events import ArrayWanted, DynamicShape, GradientCut, LostUpdate, NeedsConcrete
 from jitlint.semantics.values import (
     NONE,
     TRUE,
@@ -267,6 +280,8 @@ def apply(interp: Interpreter, model: FunctionModel, args: Args, node: cst.CSTNo
         and leaks.check(interp, values, node, model.on_traced.arg)
     ):
         return UNKNOWN
+    if (model.arrays or model.sized) and _refuses(interp, model, given, node, what):
+        return UNKNOWN
     _check_concrete(interp, model, given, node, what)
     _check_dynamic(interp, model, given, node, what, jax)
     if not jax and model.on_traced is not None:
@@ -274,6 +289,12 @@ def apply(interp: Interpreter, model: FunctionModel, args: Args, node: cst.CSTNo
         if out is not None:
             return out
     result = _shaped(interp, model, given, values, node, model.result, me)
+    for flag, less in model.fewer.items():
+        passed = given.get(flag)
+        if passed is not None and passed[0] != TRUE and isinstance(result, Tup) and result.items is not None:
+            kept = result.items[: len(result.items) - less]
+            left = kept[0] if len(kept) == 1 else Tup(kept)
+            result = left if isinstance(passed[0], Const) else union([left, result])
     for flag, extra in model.more.items():
         passed = given.get(flag)
         if passed is not None and passed[0] == TRUE:
@@ -285,6 +306,36 @@ def apply(interp: Interpreter, model: FunctionModel, args: Args, node: cst.CSTNo
                 )
             )
     return result
+
+
+def _refuses(interp: Interpreter, model: FunctionModel, given: Given, node: cst.CSTNode, what: str) -> bool:
+    """Is a list, a string or the like given for an array, which raises for certain?"""
+    for name, (value, at) in given.items():
+        error = "TypeError" if name in model.arrays else model.sized.get(name)
+        kinds = [validity.no_array(m) for m in members(value)]
+        if error is None or None in kinds or name in model.sized and kinds != ["an iterator"]:
+            continue
+        if any(catcher in guard.names for guard in interp.guards for catcher in errors.ancestry(error)):
+            return True
+        items = validity.sequence_items(value)
+        inside = items if items is not None else (value.elem,) if isinstance(value, Tup) else ()
+        shapes_of = {array.shape if array is not None else None for array in map(as_array, items or ())}
+        shape = shapes_of.pop() if len(shapes_of) == 1 else None
+        interp.emit(
+            ArrayWanted(
+                node=at or node,
+                unit=interp.unit,
+                value=value,
+                found=kinds[0] or "",
+                what=what,
+                param=name,
+                error=error,
+                numbers=bool(inside) and all(i is not None and py_type(i) in ("int", "float") for i in inside),
+                stacks=shape is not None and None not in shape,
+            )
+        )
+        return True
+    return False
 
 
 def _check_concrete(interp: Interpreter, model: FunctionModel, given: Given, node: cst.CSTNode, what: str) -> None:
@@ -323,7 +374,8 @@ def _check_concrete(interp: Interpreter, model: FunctionModel, given: Given, nod
                         )
                 break
             if isinstance(m, Array) and m.is_traced or isinstance(m, Tup | ListV | Tree):
-                operators.needs_concrete(interp, value, at or node, _category(model, name), what, error_here, name)
+                spoken = _spoken(model, given, name)
+                operators.needs_concrete(interp, value, at or node, _category(model, name), what, error_here, spoken)
                 break
     star = next((p for p in model.params or () if p.kind == "args" and p.name in model.concrete), None)
     if star is not None:
@@ -338,6 +390,12 @@ def _check_concrete(interp: Interpreter, model: FunctionModel, given: Given, nod
                     model.concrete[star.name],
                     star.name,
                 )
+
+
+def _spoken(model: FunctionModel, given: Given, name: str) -> str:
+    """The parameter as people think of it: a single argument of ``arange`` is where it stops."""
+    counts = model.shape is not None and model.shape.op == "arange"
+    return "stop" if counts and name == "start" and "stop" not in given else name
 
 
 def _category(model: FunctionModel, name: str) -> str:
@@ -1030,7 +1088,9 @@ def _transform(interp: Interpreter, model: FunctionModel, args: Args, node: cst.
         wrapped = Wrapped("eval_shape", func, filters, node)
         transforms.call_wrapped(interp, wrapped, Args(args.pos[1:], dict(args.kw)), node)
         return UNKNOWN
-    if kind in ("custom_jvp", "custom_vjp", "custom_vmap", "custom_gradient", "custom"):
+    if kind == "custom_gradient":
+        return transforms.wrap(interp, kind, args.pos[0] if args.pos else UNKNOWN, {}, node)
+    if kind in ("custom_jvp", "custom_vjp", "custom_vmap", "custom"):
         func = args.pos[0] if args.pos else None
         return (
             transforms.wrap(interp, "custom", func, {k: v for k, (v, _) in given.items()}, node)

@@ -950,6 +950,9 @@ def call_wrapped(interp: Interpreter, wrapped: Wrapped, args: Args, node: cst.CS
         return UNKNOWN
     if kind == "custom":
         return _call_custom(interp, wrapped, args, node)
+    if kind == "custom_gradient":
+        both = operators.iterate(interp, calls.call_value(interp, wrapped.func, args, node), node, count=2)
+        return both.items[0] if both.items else UNKNOWN
     if kind in ("tree_partial", "plain", "named_call"):
         return calls.call_value(interp, wrapped.func, args, node)
     return UNKNOWN

@@ -333,3 +333,28 @@ def _array_in(value: Value, depth: int = 0) -> Array | None:
         case DictV() if depth < MAX_DEPTH:
             return next((a for i in list(value.slots.values()) if (a := _array_in(i, depth + 1)) is not None), None)
     return None
+
+
+# ------------------------------------------------------------------------------------------------ arrays wanted
+
+
+def no_array(value: Value) -> str | None:
+    """What a value is that no function of ``jax.numpy`` takes for an array; None when it may be one."""
+    match value:
+        case ListV() | DictV() | SetV():
+            return f"a {value.kind}"
+        case Tup(kind="tuple"):
+            return "a tuple"
+        case Tup(kind="iterator"):
+            return "an iterator"
+        case Tup(kind=kind) if kind.startswith("range"):
+            return "a range"
+        case Const(value=str()) | Host(type="str"):
+            return "a string"
+    return None
+
+
+def sequence_items(value: Value) -> tuple[Value, ...] | None:
+    """The items of a list or tuple, where they are told apart."""
+    content = value.content if isinstance(value, ListV) else value
+    return content.items if isinstance(content, Tup) and content.kind == "tuple" else None

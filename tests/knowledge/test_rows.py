@@ -11,7 +11,7 @@ jax = pytest.importorskip("jax")
 np = pytest.importorskip("numpy")
 
 from jitlint.knowledge import FunctionModel, Term, load  # noqa: E402
-from tests.knowledge import claims, observing, probing  # noqa: E402
+from tests.knowledge import claims, listing, observing, probing  # noqa: E402
 
 KNOWLEDGE = load()
 TESTED = "0.10.2"
@@ -143,6 +143,23 @@ def matches(term: Term, result: Any, args: dict[str, Any]) -> bool:
         case "function":
             return callable(result)
     return False
+
+
+@pytest.mark.parametrize("name", SAMPLED)
+def test_parameters_that_take_no_list_are_told(name: str) -> None:
+    sample = probing.sample(name)
+    assert sample is not None
+    assert sorted(MODELS[name].arrays) == sorted(listing.arrays_only(sample, MODELS[name]))
+
+
+@pytest.mark.parametrize("name", [name for name in SAMPLED if MODELS[name].sized])
+def test_parameters_that_take_no_iterator_raise(name: str) -> None:
+    sample = probing.sample(name)
+    assert sample is not None
+    for parameter, error in MODELS[name].sized.items():
+        items = [jax.numpy.ones(3), jax.numpy.ones(3)]
+        assert sample.accepts({**sample.base, parameter: items})
+        assert listing.outcome(sample, {parameter: iter(items)}).error == error
 
 
 @pytest.mark.parametrize("library", ["jax.numpy", "jax.lax", "jax.random", "jax.nn"])
