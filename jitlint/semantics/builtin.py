@@ -270,9 +270,20 @@ def _comparing(name: str) -> Handler:
                 return ListV(Tup(in_order), node)
             return ListV(Tup((join_all(items),) * len(items)) if known and items else loose, node)
         folded = fold_call(name, list(items)) if len(items) > 1 and key is None else None
+        if folded is None and name == "min" and key is None and (capped := _capped(items)) is not None:
+            return capped
         return folded if folded is not None else (join_all(items) if items else args.kw.get("default", UNKNOWN))
 
     return handler
+
+
+def _capped(items: tuple[Value, ...]) -> Value | None:
+    """``min(n, 8)``: a size that changes over a loop, but is no more than that."""
+    sizes = [i for i in items if isinstance(i, Host) and i.type == "int"]
+    caps = [c for i in items if (c := shapes.as_int(i)) is not None and c > 0]
+    if len(sizes) + len(caps) < len(items) or not sizes or not caps:
+        return None
+    return Host("int", frozenset(x.few(min(caps)) for x in operators._loops(*sizes)), sizes[0].via)
 
 
 def _in_order(items: tuple[Value, ...]) -> tuple[Value, ...] | None:
@@ -962,7 +973,8 @@ def _set_method(interp: Interpreter, me: Value, method: str, args: Args, node: c
     if method in ("add", "discard", "remove", "update"):
         for v in args.pos:
             operators.hashed(interp, v, node, "a set element")
-            operators.outer_write(interp, me, "elem", v, node, "method", _receiver(interp, node))
+            if traced_leaf(v) is not None:  # of static ones, a set holds the same however often they are added
+                operators.outer_write(interp, me, "elem", v, node, "method", _receiver(interp, node))
         if method == "add" and args.pos:
             old = me.slots.get("elem")
             interp.write(me, "elem", args.pos[0] if old is None else join(old, args.pos[0]), node)

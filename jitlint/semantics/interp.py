@@ -911,6 +911,7 @@ class Interpreter:
 
     def _vary_changed(self, state: Changes, loop: Loop) -> None:
         """Mark numbers and arrays that the loop has changed as varying over it (a counter, a state)."""
+        marked: dict[int, Value] = {}  # two names of one array stay names of one
         for box, key, value in state.values():
             if (
                 isinstance(value, Host)
@@ -918,7 +919,8 @@ class Interpreter:
                 or isinstance(value, Array)
                 and value.level <= Level.HOST
             ) and loop not in value.loops:
-                self.trail.write(box, key, replace(value, loops=value.loops | {loop}))
+                new = marked.setdefault(id(value), replace(value, loops=value.loops | {loop}))
+                self.trail.write(box, key, new)
 
     def _break(self, node: cst.Break) -> bool:
         outs = self.frame.loop_outs

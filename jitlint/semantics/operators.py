@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
-from libcst import matchers
 
 from jitlint.semantics import calls, captured, demands, leaks, lifetime, prng, shapes, timing
 from jitlint.semantics.events import (
@@ -20,6 +19,7 @@ from jitlint.semantics.events import (
     OuterWrite,
     TruthTest,
 )
+from jitlint.semantics.source import ancestors, descendants
 from jitlint.semantics.state import Box, Read
 from jitlint.semantics.values import (
     GONE,
@@ -361,6 +361,9 @@ def _binary(interp: Interpreter, op: type[cst.CSTNode], left: Value, right: Valu
     if lt in NUMBERS and rt in NUMBERS:
         if op in _FOLD and (stepped := stepwise(_FOLD[op], left, right)) is not None:
             return stepped
+        most = shapes.as_int(right)
+        if op is cst.Modulo and most is not None and most > 0 and lt == "int":
+            return Host("int", frozenset(x.few(most) for x in _loops(left)), _via(left))
         return Host(_number_type(op, lt or "", rt or ""), _loops(left, right), _via(left, right))
     if isinstance(left, SetV) and isinstance(right, SetV):
         return SetV(
@@ -1175,7 +1178,7 @@ def iterate(interp: Interpreter, value: Value, node: cst.CSTNode, count: int | N
                 return Tup(tuple(replace(item, via=prng.token(interp)) for _ in range(count)), kind="same")
             if length is not None and length <= 16:
                 return Tup(tuple(replace(item) for _ in range(length)), kind="same")
-            return Tup(None, item, kind="same")
+            return Tup(None, item, kind="same", length_loops=value.shape_loops)
         case Tree():
             return Tup((value,) * count) if count is not None and count <= 16 else Tup(None, value)
         case Const(value=str(text)):
@@ -1401,15 +1404,23 @@ def outer_write(
             leaf=leaf if isinstance(leaf, Array) else None,
             box=box,
             key=key,
-            first=not augmented and _is_first(box, key),
+            first=not augmented and (_is_first(box, key) or _fills(interp, name)),
             argument=argument,
         )
     )
 
 
+def _fills(interp: Interpreter, name: str) -> bool:
+    """Does the statement that runs stand under a test that what it writes is None?"""
+    func, statement = interp.frame.func, interp.current
+    around = ancestors(func.lazy, statement) if func is not None and statement is not None else ()
+    tests = (interp.unit.code(each.test) for each in around if isinstance(each, cst.If))
+    return any(test in (f"{name} is None", f"not {name}") for test in tests)
+
+
 def _sets_flag(node: cst.CSTNode) -> bool:
     """Is it an assignment of ``True`` or ``False``? Once or in every call, it comes to the same."""
-    return isinstance(node, cst.Assign) and matchers.matches(node.value, matchers.Name("True") | matchers.Name("False"))
+    return isinstance(node, cst.Assign) and isinstance(node.value, cst.Name) and node.value.value in ("True", "False")
 
 
 def _is_own(interp: Interpreter, name: str) -> bool:
@@ -1421,7 +1432,7 @@ def _is_own(interp: Interpreter, name: str) -> bool:
     body = list(around.lazy.body.body)
     at = next((i for i, statement in enumerate(body) if func is not None and statement is func.lazy), -1)
     after = body[at + 1 :]
-    return not any(matchers.findall(statement, matchers.Name(name)) for statement in after)
+    return not any(found.value == name for statement in after for found in descendants(statement, cst.Name))
 
 
 def _puts_back(interp: Interpreter) -> bool:

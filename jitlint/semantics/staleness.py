@@ -90,6 +90,8 @@ def _change(interp: Interpreter, entry: Entry, read: Read, calls: list[Call]) ->
         kind = _kind(interp, entry, read, box)
         for write in writes:
             later = _called_after(write, read, calls)
+            if later is not None and write.put_back and not (write.certain and _known(later, read)):
+                continue
             if later is not None:
                 return write, kind, write.certain and _known(later, read)
         late = _captured_late(entry, read, writes)
