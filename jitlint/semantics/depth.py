@@ -26,14 +26,28 @@ def with_room(run: Callable[[], _T]) -> _T:
         except BaseException as error:
             errors.append(error)
 
-    limit = sys.getrecursionlimit()
-    size = threading.stack_size(_STACK)
-    sys.setrecursionlimit(max(limit, _FRAMES))
+    thread = threading.Thread(target=body, daemon=True)
+    _limit.lift()
     try:
-        thread = threading.Thread(target=body, daemon=True)
-        thread.start()
+        _start(thread)
+        _wait(thread)
     finally:
-        threading.stack_size(size)
+        _limit.lower()
+    if errors:
+        raise errors[0]
+    return results[0]
+
+
+def _start(thread: threading.Thread) -> None:
+    with _starting:
+        size = threading.stack_size(_STACK)
+        try:
+            thread.start()
+        finally:
+            threading.stack_size(size)
+
+
+def _wait(thread: threading.Thread) -> None:
     try:
         thread.join()
     except BaseException:
@@ -44,8 +58,29 @@ def with_room(run: Callable[[], _T]) -> _T:
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), ctypes.py_object(KeyboardInterrupt))
         thread.join()
         raise
-    finally:
-        sys.setrecursionlimit(limit)
-    if errors:
-        raise errors[0]
-    return results[0]
+
+
+class _Limit:
+    """The limit of frames, one for all threads: several may need it high at once, and the last one lowers it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._users = 0
+        self._before = 0
+
+    def lift(self) -> None:
+        with self._lock:
+            if self._users == 0:
+                self._before = sys.getrecursionlimit()
+                sys.setrecursionlimit(max(self._before, _FRAMES))
+            self._users += 1
+
+    def lower(self) -> None:
+        with self._lock:
+            self._users -= 1
+            if self._users == 0:
+                sys.setrecursionlimit(self._before)
+
+
+_limit = _Limit()
+_starting = threading.Lock()
