@@ -105,6 +105,15 @@ def test_checking_never_imports_jax(tmp_path: Path) -> None:
     assert not loaded & (HEAVY - {"libcst"})
 
 
+def test_the_analysis_does_without_the_slow_part_of_libcst() -> None:
+    """``libcst.matchers`` takes longer to import than the rest of it together."""
+    program = (
+        "import sys, jitlint.semantics.driver, jitlint.registry as r; r.all_rules(); print('libcst.matchers' in sys.modules)"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert run.stdout == "False\n"
+
+
 def test_the_packages_listed_are_those_there_are() -> None:
     listed = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]["packages"]
     there = {".".join(path.parent.relative_to(ROOT).parts) for path in (ROOT / "jitlint").rglob("*.py")}
