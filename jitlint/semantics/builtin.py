@@ -832,7 +832,27 @@ HANDLERS: dict[str, Handler] = {
     },
 }
 
+
+def _chex_variants(every: bool) -> Handler:
+    """Chex's decorators of test methods, which run with ``self.variant`` as ``jit`` among others."""
+    name = "chex.all_variants" if every else "chex.variants"
+
+    def handler(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
+        if not args.pos or args.pos[0] == NONE:
+            return Partial(LibV(name), (), dict(args.kw), node)
+        cls = interp.frame.class_body
+        if cls is not None:
+            jits = args.kw.get("with_jit", TRUE if every else FALSE) == TRUE
+            same = cls.slots.get("variant", LibV("jax.jit")) == LibV("jax.jit")
+            interp.trail.write(cls, "variant", LibV("jax.jit") if jits and same else UNKNOWN)
+        return args.pos[0]
+
+    return handler
+
+
 TRANSFORMS: dict[str, Handler] = {
+    "chex_variants": _chex_variants(False),
+    "chex_all_variants": _chex_variants(True),
     "partial": _partial,
     "wraps": _wraps,
     "cache": _cache,

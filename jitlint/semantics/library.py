@@ -1086,6 +1086,8 @@ def _transform(interp: Interpreter, model: FunctionModel, args: Args, node: cst.
         func = args.pos[0] if args.pos else UNKNOWN
         filters: dict[str, Value] = {"filter": TRUE} if model.transform == "filter_eval_shape" else {}
         wrapped = Wrapped("eval_shape", func, filters, node)
+        if func == UNKNOWN and not filters:
+            _traced_shapes(interp, args, node)
         transforms.call_wrapped(interp, wrapped, Args(args.pos[1:], dict(args.kw)), node)
         return UNKNOWN
     if kind == "custom_gradient":
@@ -1116,6 +1118,26 @@ def _transform(interp: Interpreter, model: FunctionModel, args: Args, node: cst.
             interp, "tree_partial", Partial(func, tuple(args.pos[1:]), dict(args.kw), node), {}, node
         )
     return None
+
+
+def _traced_shapes(interp: Interpreter, args: Args, node: cst.CSTNode) -> None:
+    """Record what is passed by the name of a shape to a function that cannot be seen: ``eval_shape`` traces it."""
+    for name, value in args.kw.items():
+        if (name == "shape" or name.endswith("_shape")) and not any(isinstance(x, Array) for x in leaves(value)):
+            leaf = Array(Level.TRACED, maybe=True, origin=interp.origin("traced by `eval_shape` here", node))
+            interp.emit(
+                NeedsConcrete(
+                    node=args.kw_nodes.get(name, node),
+                    unit=interp.unit,
+                    value=leaf,
+                    leaf=leaf,
+                    need="shape",
+                    what="the function",
+                    param=name,
+                    error="TypeError",
+                    possible=True,
+                )
+            )
 
 
 def _wrap_one(
