@@ -17,6 +17,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -42,6 +43,9 @@ PEERS: Mapping[str, tuple[str, ...]] = {
 }
 """Arguments for a Python that has them; a folder follows."""
 
+MAX_SECONDS = 1200
+"""After so long a command is taken to hang."""
+
 _BYTE_CODE = str(Path(tempfile.gettempdir(), "jitlint-speed-byte-code"))
 
 CURVE = (10_000, 30_000, 100_000, 300_000)
@@ -60,7 +64,7 @@ class Cost:
 def run(command: Sequence[str], folder: Path, text: str = "", environment: Mapping[str, str] | None = None) -> Cost:
     """Run a command in ``folder`` with ``text`` on its standard input, and say what it took, whatever it returned.
 
-    Raises RuntimeError for a command that broke: of an exit code above 1 and a traceback.
+    Raises RuntimeError for a command that broke, or did not end.
     """
     started = time.perf_counter()
     with tempfile.TemporaryFile("w+") as given, tempfile.TemporaryFile("w+") as said:
@@ -74,12 +78,15 @@ def run(command: Sequence[str], folder: Path, text: str = "", environment: Mappi
             stderr=said,
             env={**os.environ, **(environment or {})},
         )
+        alarm = threading.Timer(MAX_SECONDS, process.kill)
+        alarm.start()
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         said.seek(0)
         errors = said.read()
-    if process.returncode not in (0, 1) and "Error" in errors:
-        raise RuntimeError(f"{' '.join(command)}: {errors[-400:]}")
+        alarm.cancel()
+    if process.returncode < 0 or process.returncode not in (0, 1) and "Error" in errors:
+        raise RuntimeError(f"{' '.join(command)}: {errors[-400:]}\nexit code {process.returncode}")
     unit = 1 << 20 if sys.platform == "darwin" else 1 << 10
     return Cost(used.ru_utime + used.ru_stime, time.perf_counter() - started, used.ru_maxrss / unit)
 
