@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from jitlint.findings import Edit, Finding, Fix, Span, Step
 from jitlint.fix.apply import edits_of
-from jitlint.project.config import Config, ConfigResolver
+from jitlint.project.config import Config, ConfigError, ConfigResolver
 from jitlint.project.index import split_rows
 from jitlint.project.model import Module, Project, Skipped, Unreadable
 from jitlint.project.modules import SourceProject
@@ -110,6 +110,7 @@ def analyse(
     """
     settings = SettingsByFile(resolver, selection)
     of_run = settings.of_directory(Path.cwd())
+    check_models(of_run.config)
     checked = {module.display: module for module in project.modules if module.reported}
     codes = of_run.codes.union(*(settings.of(module.path).codes for module in checked.values()))
     jitted_functions: int | None = None
@@ -144,6 +145,24 @@ def analyse(
         jitted_functions=jitted_functions,
         others=tuple(module for module in project.modules if not module.reported),
     )
+
+
+def check_models(config: Config) -> None:
+    """Raise ConfigError for a file of ``extra-models`` that cannot be read, or says what no such file can say."""
+    if not config.extra_models:
+        return
+    from jitlint.knowledge.read import KnowledgeError, LibraryFile
+
+    for path in config.extra_models:
+        try:
+            LibraryFile(path).validate()
+        except OSError as error:
+            said = f"{path} cannot be read: {error.strerror or error}"
+        except (KnowledgeError, UnicodeDecodeError) as error:
+            said = str(error)
+        else:
+            continue
+        raise ConfigError(str(config.source or "--config"), said, "extra-models")
 
 
 def _unsuppressed(module: Module, found: list[Finding], on: frozenset[str], *, complete: bool) -> list[Finding]:

@@ -15,6 +15,7 @@ from click.testing import CliRunner
 from jitlint import docs
 from jitlint.api import Rule
 from jitlint.cli.app import COMMANDS
+from jitlint.library import check_source
 from jitlint.registry import known_codes
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -110,3 +111,32 @@ def test_the_rule_in_the_guide_is_a_rule() -> None:
     names: dict[str, object] = {}
     exec(compile(program, "adding-a-rule.md", "exec"), names)
     assert isinstance(names["RULE"], Rule)
+
+
+def blocks(page: str, language: str) -> list[str]:
+    """The code blocks of a language in a page."""
+    return re.findall(rf"```{language}\n(.*?)```", (ROOT / "docs" / page).read_text(), re.DOTALL)
+
+
+def test_the_model_in_the_documents_finds_what_they_say(tmp_path: Path) -> None:
+    (tmp_path / "mylib.toml").write_text(blocks("modelling-a-library.md", "toml")[0])
+    program = blocks("modelling-a-library.md", "python")[0]
+    wanted = [(row, code) for row, line in enumerate(program.splitlines(), start=3) for code in re.findall(r"JIT\d+", line)]
+    report = check_source(
+        f"import jax.numpy as jnp\nimport mylib\n{program}",
+        str(tmp_path / "a.py"),
+        options={"extra-models": [str(tmp_path / "mylib.toml")]},
+    )
+    assert [(finding.span.row, finding.code) for finding in report.findings] == wanted
+    assert len(wanted) == 2
+
+
+def test_every_setting_of_the_editor_is_documented() -> None:
+    from jitlint.server.options import SETTINGS, read_options
+
+    page = (ROOT / "docs" / "editors.md").read_text()
+    rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \|", page.partition("## Settings")[2], re.MULTILINE)
+    documented = {name for row in rows for name in re.findall(r"\w+", row)}
+    _, faults = read_options(dict.fromkeys(documented), ROOT)
+    assert faults == []
+    assert documented == set(SETTINGS)

@@ -16,6 +16,7 @@ def command(place: str, paths: tuple[str, ...]) -> None:
     PLACE is FILE:FUNCTION (FILE:Class.method for a method) or FILE:LINE. PATHS are further files or directories whose
     calls count, such as the scripts that use the function; by default the directory of FILE.
     """
+    from jitlint.check import check_models
     from jitlint.knowledge import load
     from jitlint.project.config import ConfigError, ConfigResolver
     from jitlint.project.modules import load_project
@@ -29,6 +30,7 @@ def command(place: str, paths: tuple[str, ...]) -> None:
         raise click.UsageError(f"no such file: {name}")
     try:
         resolver = ConfigResolver()
+        check_models(resolver.for_file(file.absolute()))
         project = load_project([*(paths or (str(file.parent),)), str(file)], resolver)
     except ConfigError as error:
         raise click.UsageError(str(error)) from error

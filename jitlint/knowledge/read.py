@@ -122,7 +122,7 @@ class LibraryFile:
 
     def _cut(self) -> None:
         headers = list(_HEADER.finditer(self._text))
-        ends = [found.start() for found in headers[1:]] + [len(self._text)]
+        ends = [*(found.start() for found in headers[1:]), len(self._text)][: len(headers)]
         if headers and self._text[: headers[0].start()].strip() and not self._starts_with_comments(headers[0].start()):
             raise KnowledgeError(f"{self.path}: keys before the first table; begin with [library]")
         for found, end in zip(headers, ends, strict=True):

@@ -41,7 +41,7 @@ class Options:
         return chosen
 
 
-_FIELDS = {
+SETTINGS = {
     "enable": "enable",
     "configuration": "configuration",
     "options": "options",
@@ -52,6 +52,7 @@ _FIELDS = {
     "inlayHints": "inlay_hints",
     "showSyntaxErrors": "show_syntax_errors",
 }
+"""The field of each setting."""
 
 
 def read_options(settings: object, root: Path) -> tuple[Options, list[str]]:
@@ -66,9 +67,9 @@ def read_options(settings: object, root: Path) -> tuple[Options, list[str]]:
     values: dict[str, Any] = {}
     faults: list[str] = []
     for key, value in settings.items():
-        name = _FIELDS.get(key)
+        name = SETTINGS.get(key)
         if name is None:
-            near = get_close_matches(str(key), _FIELDS, n=1)
+            near = get_close_matches(str(key), SETTINGS, n=1)
             faults.append(f"there is no setting {SECTION}.{key}{f'; did you mean {near[0]}?' if near else ''}")
         elif value is not None:
             try:

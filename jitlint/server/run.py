@@ -12,7 +12,7 @@ import libcst as cst
 
 from jitlint import semantics
 from jitlint.api import Rule
-from jitlint.check import Analysis, analyse
+from jitlint.check import Analysis, analyse, check_models
 from jitlint.collector import collector_paused
 from jitlint.findings import Finding
 from jitlint.project.config import Config
@@ -86,6 +86,7 @@ class Folder:
         config = resolver.for_file(document.path)
         if not options.enable or is_excluded(document.path, config):
             return Outcome(document, name)
+        check_models(config)
         if self.users.stale:
             self.users.refresh(resolver)
         project = SourceProject(resolver, {**open_texts, **(changed or {})}, self._indexes.index)

@@ -173,3 +173,27 @@ def test_ctrl_c_is_quiet(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     outcome = run("check")
     assert outcome.code == 130
     assert outcome.out == ""
+
+
+@pytest.mark.parametrize(
+    ("model", "complaint"),
+    [
+        ('[library]\nname = "mylib"\n[functions.f]\nefect = "log"\n', "unknown key 'efect'"),
+        ('[library]\nname = "mylib"\n[functions.f]\neffect = "logs"\n', "'logs' is not one of"),
+        ("[library\n", "mylib.toml"),
+        (None, "cannot be read"),
+    ],
+)
+def test_a_library_model_that_is_wrong_is_the_users_to_correct(
+    model: str | None, complaint: str, run: Run, here: Path
+) -> None:
+    (here / "jitlint.toml").write_text('extra-models = ["mylib.toml"]\n')
+    (here / "a.py").write_text(CLEAN)
+    if model is not None:
+        (here / "mylib.toml").write_text(model)
+    for arguments in (("check",), ("explain", "a.py:f")):
+        outcome = run(*arguments)
+        assert outcome.code == 2
+        assert complaint in outcome.err
+        assert "extra-models" in outcome.err
+        assert "report" not in outcome.err
