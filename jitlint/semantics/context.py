@@ -14,7 +14,6 @@ from jitlint.fix.conversions import as_array, python_of_jax
 from jitlint.fix.debug_print import debug_print
 from jitlint.fix.literals import frozen_dataclass, list_as_tuple, renumbered, respelled, split_names
 from jitlint.fix.names import Names
-from jitlint.fix.parameters import as_parameter
 from jitlint.fix.updates import at_update, kept_result, kept_update
 from jitlint.project.model import JaxTarget, Module
 from jitlint.semantics import call_fixes, choices, hoist, hoist_out, settings, variants, variation
@@ -157,7 +156,7 @@ class Context:
         if estimate is None:
             return []
         here = [c for c in estimate.causes if c.calls[0].node is event.node]
-        return [c for c in here if not any(call.traced for call in c.calls)]
+        return [c for c in here if not any(call.jitted for call in c.calls)]
 
     def over(self, cause: Cause) -> str:
         """`` over the loop at line 12``, for messages."""
@@ -398,6 +397,9 @@ class Context:
     def parameter_fix(self, event: StaleRead) -> Fix | None:
         """The fix that passes a stale number or array to the jitted function as an argument, at each of its calls: not
         safe, since who calls the function from elsewhere must pass it, too."""
+        # The scopes of libcst take longer to import than the rest of it, and few runs need them.
+        from jitlint.fix.parameters import as_parameter
+
         entry, target, module = event.entry, event.entry.target, event.unit.module
         plain = entry.kind == "jit" and not {"in_shardings", "out_shardings"} & entry.option_nodes.keys()
         if target is None or target is not entry.func or not plain or event.kind == "loop":

@@ -159,7 +159,8 @@ def _array_method(interp: Interpreter, me: Array, method: str, args: Args, node:
             return Host(model.host_type or "number", me.loops)
         if model.host.op == "unknown":
             return UNKNOWN
-        return _shaped(interp, model.call, bind(model.call, args), [me], node, model.host, me)
+        given = {"self": (me, None), **bind(model.call, args)}
+        return _shaped(interp, model.call, given, [me], node, model.host, me)
     return apply(interp, model.call, args, node, me)
 
 
@@ -736,7 +737,7 @@ def _shape(model: FunctionModel, given: Given, me: Value | None) -> Shape | None
                 num = _argument(given, "num")
                 return (shapes.as_int(num) if num is not None else 50,)
             return None
-        case "concat":
+        case "concat" | "vstack" | "hstack":
             return _concat(given, term)
         case "append":
             return _appended(first, as_array(_argument(given, term.args[1])), _argument(given, "axis"))
@@ -801,7 +802,8 @@ def _resized(model: FunctionModel, given: Given) -> frozenset[Loop]:
         content = value.content if isinstance(value, ListV) else value
         if isinstance(content, Tup) and content.items is None:
             out |= content.length_loops
-        if model.need.get(name) in ("shape", "size", "count"):
+        shaped = model.shape is not None and model.shape.op == "arg" and model.shape.arg == name
+        if shaped or model.need.get(name) in ("shape", "size", "count"):
             sizes = content.items or () if isinstance(content, Tup) else (content,)
             out = out.union(*(v.loops for v in sizes if isinstance(v, Host) or isinstance(v, Array) and v.shape))
         elif model.name.rpartition(".")[2] in _SIZED_BY_DATA:
@@ -821,6 +823,7 @@ def _dim(v: Value) -> int | None:
 
 def _arange(given: Given) -> int | None:
     start, stop, step = (_argument(given, n) for n in ("start", "stop", "step"))
+    start = start if start is not None else _argument(given, "start_or_stop")
     if stop is None or stop == NONE:
         start, stop = Const(0), start
     nums = [
@@ -850,6 +853,10 @@ def _concat(given: Given, term: Term) -> Shape | None:
     if not isinstance(inner, Tup) or not inner.items or axis is None:
         return None
     parts = [as_array(i) for i in inner.items]
+    if term.op == "vstack":
+        parts = [p if p is None or p.shape is None or len(p.shape) > 1 else _row(p) for p in parts]
+    elif term.op == "hstack":
+        axis = 0 if any(p is not None and p.shape is not None and len(p.shape) < 2 for p in parts) else 1
     out: list[int | None] | None = None
     for p in parts:
         if p is None or p.shape is None or not p.shape:
@@ -862,6 +869,11 @@ def _concat(given: Given, term: Term) -> Shape | None:
             a, b = out[axis], p.shape[axis]
             out[axis] = a + b if a is not None and b is not None else None
     return tuple(out) if out is not None else None
+
+
+def _row(array: Array) -> Array:
+    """A vector or number as a matrix of one row."""
+    return replace(array, shape=(1, *(array.shape or (1,))))
 
 
 def _dtype(model: FunctionModel, given: Given, me: Value | None) -> str | None:

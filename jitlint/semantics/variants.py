@@ -156,7 +156,7 @@ def _turns(loop: Loop, seen: list[_Seen]) -> int | None:
 def _changing(s: _Seen, p: Part, group: list[_Seen]) -> tuple[Loop, ...]:
     """The loops over which a part of this call changes in a way that is not known turn by turn."""
     atom = _atom(s, p)
-    if not atom.loops or s.call.traced:
+    if not atom.loops or s.call.jitted:
         return ()
     out: list[Loop] = []
     for t in s.call.moment.turns:
@@ -201,7 +201,7 @@ def _causes(p: Part, seen: list[_Seen], places: dict[Hashable, list[_Seen]]) -> 
 
 def _over_loop(p: Part, group: list[_Seen]) -> Cause | None:
     """What changes at one call of the program from turn to turn."""
-    here = [s for s in group if not s.call.traced]
+    here = [s for s in group if not s.call.jitted]
     atoms = [_atom(s, p) for s in here]
     if not here:
         return None
