@@ -133,7 +133,8 @@ def _judge_retraces(finding: Finding, expected: set[str], functions: list[Functi
         events = [e for e in function.events if any(c.kind in expected for c in e.causes)]
         if events:
             explained.add(id(function))
-            reason = f"{function.label} was traced again {len(events)} times for this reason"
+            times = "once" if len(events) == 1 else f"{len(events)} times"
+            reason = f"{function.label} was traced again {times} for this reason"
             return Judged(finding, Verdict.CONFIRMED, reason, function.count)
     function = functions[0]
     if function.count > 1:

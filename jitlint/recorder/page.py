@@ -37,13 +37,16 @@ p{margin:.25rem 0}a{color:var(--accent)}.soft{color:var(--soft)}code,pre,td.code
 table{border-collapse:collapse;width:100%}th,td{padding:.35rem .7rem;text-align:left;vertical-align:top}
 th{background:var(--panel);font-weight:600}tr+tr td,tr+tr th{border-top:1px solid var(--line)}
 .variants th:first-child{min-width:6.5rem;max-width:16rem;overflow-wrap:anywhere}.variants td{min-width:9rem}
-@media(max-width:40rem){th,td{padding:.3rem .5rem}.variants th:first-child{max-width:7.5rem}}
+.narrow{display:none}
+@media(max-width:40rem){th,td{padding:.3rem .5rem}.variants th:first-child{max-width:7.5rem}.variants td{min-width:8rem}
+.roomy{display:none}.narrow{display:block;font-size:13px}.overview code{overflow-wrap:anywhere}}
 .why{min-width:14rem}
 td.n,th.n{text-align:right;white-space:nowrap}td.changed{background:var(--changed)}
 details{border:1px solid var(--line);border-radius:8px;margin:.5rem 0;padding:.5rem .9rem}
 summary{cursor:pointer;font-weight:600}
 .source{overflow-x:auto;border:1px solid var(--line);border-radius:8px;margin:.5rem 0}
 .source table{width:auto;min-width:100%}.source td{padding:0 .7rem;border:0!important;white-space:pre}
+.source td{font:13px/1.45 ui-monospace,monospace}
 .source .g{color:var(--soft);text-align:right;user-select:none}.h1 td{background:var(--h1)}.h2 td{background:var(--h2)}
 .h3 td{background:var(--h3)}
 svg{display:block;width:100%;height:auto;font:11px system-ui,sans-serif}svg text{fill:var(--fg)}
@@ -63,7 +66,7 @@ def render_page(record: Record, joined: Joined | None) -> str:
         _timeline(record),
         _overview(functions),
         _findings(joined),
-        *(_variants(function) for function in functions[:_MAX_FUNCTIONS] if function.count > 1),
+        _all_variants(functions),
         _sources(record),
         _eager(record.eager),
         _faults(record),
@@ -107,24 +110,36 @@ def _overview(functions: Sequence[Function]) -> str:
         reasons = "<br>".join(f"{escape(reason)} ({count})" for reason, count in function.reasons[:4])
         library = " <span class=soft>library</span>" if function.library else ""
         rows.append(
-            f"<tr><td>{index + 1}<td><code>{name}</code>{library}"
-            f"<td><code>{escape(where_text(function))}</code><td class=n>{len(function.traces)}"
-            f"<td class=n>{len(function.compiles)}<td class=n>{seconds_text(function.seconds)}"
-            f"<td class=n>{seconds_text(function.lost_seconds)}<td>{reasons}"
+            f"<tr><td class=roomy>{index + 1}<td><code>{name}</code>{library}"
+            f"<span class='narrow soft'>{escape(where_text(function))}<br>{reasons}</span>"
+            f"<td class=roomy><code>{escape(where_text(function))}</code><td class=n>{len(function.traces)}"
+            f"<td class='n roomy'>{len(function.compiles)}<td class=n>{seconds_text(function.seconds)}"
+            f"<td class=n>{seconds_text(function.lost_seconds)}<td class=roomy>{reasons}"
         )
     if not rows:
         return "<h2>Functions by time lost</h2><p>No jitted function was traced.</p>"
     left = len(functions) - _MAX_FUNCTIONS
     note = f"<p class=soft>and {left} more functions</p>" if left > 0 else ""
     return (
-        "<h2>Functions by time lost</h2><div class=wide><table><tr><th>#<th>function<th>defined at<th class=n>traces"
-        f"<th class=n>compiles<th class=n>time<th class=n>lost<th class=why>why again</tr>{''.join(rows)}</table></div>"
+        "<h2>Functions by time lost</h2><div class=wide><table class=overview><tr><th class=roomy>#<th>function"
+        "<th class=roomy>defined at<th class=n>traces"
+        f"<th class='n roomy'>compiles<th class=n>time<th class=n>lost<th class='why roomy'>why again</tr>{''.join(rows)}</table></div>"
         f"{note}"
     )
 
 
 def _anchor(function: Function) -> str:
     return f"f{zlib.crc32(f'{function.file}:{function.row}:{function.label}:{function.kind}'.encode())}"
+
+
+def _all_variants(functions: Sequence[Function]) -> str:
+    found = [_variants(function) for function in functions[:_MAX_FUNCTIONS] if function.count > 1]
+    if not found:
+        return ""
+    return (
+        "<h2>Variants</h2><p class=soft>What each function was compiled for, side by side; what differs from the variant "
+        f"before is marked.</p>{''.join(found)}"
+    )
 
 
 def _variants(function: Function) -> str:
