@@ -78,7 +78,7 @@ def _tried(python: Path, file: Path) -> Figures:
 
 
 @lru_cache
-def _figures(python: Path) -> Figures:
+def figures_of(python: Path) -> Figures:
     """The figures of all programs; the time goes into the workers, so two are tried at once."""
     total = Figures()
     with ThreadPoolExecutor(max_workers=2) as pool:
@@ -92,7 +92,7 @@ def _figures(python: Path) -> Figures:
 @pytest.mark.slow
 @pytest.mark.parametrize("python", PYTHONS)
 def test_what_raises_is_confirmed_and_nothing_is_refuted_wrongly(python: Path) -> None:
-    figures = _figures(python)
+    figures = figures_of(python)
     refuted = [what for what in figures.wrong if what.endswith("refuted")]
     confirmed = figures.verdicts["raising fault", "confirmed"]
     faults = sum(count for (sort, _), count in figures.verdicts.items() if sort == "raising fault")
@@ -103,12 +103,12 @@ def test_what_raises_is_confirmed_and_nothing_is_refuted_wrongly(python: Path) -
 @pytest.mark.slow
 @pytest.mark.parametrize("python", PYTHONS)
 def test_nothing_is_confirmed_wrongly(python: Path) -> None:
-    figures = _figures(python)
+    figures = figures_of(python)
     assert [what for what in figures.wrong if what.endswith("confirmed")] == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("python", PYTHONS)
 def test_variants_are_counted_as_jax_compiled_them(python: Path) -> None:
-    counts = _figures(python).counts
+    counts = figures_of(python).counts
     assert counts[True] >= 0.85 * counts.total()
