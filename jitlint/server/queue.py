@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable
+
+_LOG = logging.getLogger(__name__)
 
 Stopped = Callable[[], bool]
 Job = Callable[[Stopped], None]
@@ -91,6 +94,8 @@ class Queue:
         while (job := self._next()) is not None:
             try:
                 job(lambda: self._stop_running)
+            except Exception:  # a job answers for its own faults; one that does not must not end all others
+                _LOG.exception("an analysis failed")
             finally:
                 with self._changed:
                     self._running = None

@@ -197,3 +197,10 @@ def test_a_library_model_that_is_wrong_is_the_users_to_correct(
         assert complaint in outcome.err
         assert "extra-models" in outcome.err
         assert "report" not in outcome.err
+
+
+def test_a_server_without_pygls_says_what_to_install(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pygls.lsp.server", None)
+    outcome = run("server")
+    assert outcome.code == 2
+    assert "pip install 'jitlint[lsp]'" in outcome.err
