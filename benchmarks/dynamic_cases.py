@@ -15,7 +15,9 @@ from tests.test_dynamic_cases import figures_of
 def main() -> None:
     """Print the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--python", type=Path, default=Path(sys.executable), help="an interpreter with a version of jax")
+    parser.add_argument(
+        "--python", type=Path, default=Path(sys.executable), help="an interpreter with a version of jax"
+    )
     parser.add_argument("-v", "--verbose", action="store_true", help="name the marks that were judged wrongly")
     options = parser.parse_args()
     figures = figures_of(options.python)
