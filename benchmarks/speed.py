@@ -76,7 +76,7 @@ def run(command: Sequence[str], folder: Path, text: str = "", environment: Mappi
             stdin=given,
             stdout=subprocess.DEVNULL,
             stderr=said,
-            env={**os.environ, **(environment or {})},
+            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "", **(environment or {})},
         )
         alarm = threading.Timer(MAX_SECONDS, process.kill)
         alarm.start()
@@ -85,7 +85,7 @@ def run(command: Sequence[str], folder: Path, text: str = "", environment: Mappi
         said.seek(0)
         errors = said.read()
         alarm.cancel()
-    if process.returncode < 0 or process.returncode not in (0, 1) and "Error" in errors:
+    if process.returncode < 0 or "Traceback" in errors:
         raise RuntimeError(f"{' '.join(command)}: {errors[-400:]}\nexit code {process.returncode}")
     unit = 1 << 20 if sys.platform == "darwin" else 1 << 10
     return Cost(used.ru_utime + used.ru_stime, time.perf_counter() - started, used.ru_maxrss / unit)
@@ -108,7 +108,7 @@ class Corpus:
         """What a check takes, with byte code that is kept, as in an installation."""
         kept = ["--cache-dir", str(self.folder.parent / f"{self.folder.name}-cache")] if cache else ["--no-cache"]
         command = [sys.executable, "-m", "jitlint", "check", "--isolated", "--quiet", "--exit-zero", f"-j{jobs}"]
-        environment = {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": _BYTE_CODE}
+        environment = {"PYTHONPATH": str(ROOT), "PYTHONPYCACHEPREFIX": _BYTE_CODE}
         return run([*command, *kept, path], self.folder, environment=environment)
 
     def parse(self, program: str) -> Cost:
@@ -175,9 +175,11 @@ def others(corpus: Corpus, python: str) -> Iterator[tuple[str, Cost | str]]:
             yield name, "not installed"
             continue
         try:
+            run([python, *arguments, "--help"], corpus.folder)  # leaves its byte code
             yield name, run([python, *arguments, "."], corpus.folder)
         except RuntimeError as error:
-            yield name, f"failed: {str(error).splitlines()[-1]}"
+            print(f"{name}: {error}", file=sys.stderr)
+            yield name, "failed"
 
 
 def exponent(points: Sequence[tuple[int, float]]) -> float:
