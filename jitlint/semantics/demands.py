@@ -56,7 +56,10 @@ STRUCTURAL = frozenset(
     }
 )
 """Needs that no array meets: a parameter with one is a Python setting."""
-_FUNCTION_WORDS = ("fn", "fns", "fun", "func", "funcs", "function", "functions", "callback")
+_FUNCTION_WORDS = (
+    *("fn", "fns", "fun", "func", "funcs", "function", "functions", "callable", "callback"),
+    *("matvec", "matmat", "activation", "integrand", "objective", "precond", "preconditioner", "schedule"),
+)
 """Ends of the words by which people call functions. A model that is called may well be a pytree."""
 
 
