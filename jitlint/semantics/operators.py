@@ -19,7 +19,7 @@ from jitlint.semantics.events import (
     OuterWrite,
     TruthTest,
 )
-from jitlint.semantics.source import ancestors, descendants
+from jitlint.semantics.source import descendants, fills_once
 from jitlint.semantics.state import Box, Read
 from jitlint.semantics.values import (
     GONE,
@@ -1404,18 +1404,16 @@ def outer_write(
             leaf=leaf if isinstance(leaf, Array) else None,
             box=box,
             key=key,
-            first=not augmented and (_is_first(box, key) or _fills(interp, name)),
+            first=not augmented and (_is_first(box, key) or _fills(interp)),
             argument=argument,
         )
     )
 
 
-def _fills(interp: Interpreter, name: str) -> bool:
-    """Does the statement that runs stand under a test that what it writes is None?"""
+def _fills(interp: Interpreter) -> bool:
+    """Does the statement that runs fill in something once?"""
     func, statement = interp.frame.func, interp.current
-    around = ancestors(func.lazy, statement) if func is not None and statement is not None else ()
-    tests = (interp.unit.code(each.test) for each in around if isinstance(each, cst.If))
-    return any(test in (f"{name} is None", f"not {name}") for test in tests)
+    return func is not None and statement is not None and fills_once(interp.unit, func.lazy, statement)
 
 
 def _sets_flag(node: cst.CSTNode) -> bool:

@@ -329,3 +329,23 @@ def ancestors(root: cst.CSTNode, node: cst.CSTNode) -> list[cst.CSTNode]:
         if below:
             return [root, *below]
     return []
+
+
+def fills_once(unit: Unit, root: cst.CSTNode, node: cst.CSTNode) -> bool:
+    """Does ``node`` stand, below ``root``, under a test that something is missing (``x is None``, ``not x``) that is
+    assigned there?"""
+    for around in ancestors(root, node):
+        if isinstance(around, cst.If):
+            test = unit.code(around.test)
+            missing = test.removeprefix("not ") if test.startswith("not ") else test.removesuffix(" is None")
+            if missing != test and any(unit.code(target) == missing for target in _assigned(around.body)):
+                return True
+    return False
+
+
+def _assigned(node: cst.CSTNode) -> Iterator[cst.BaseExpression]:
+    """What the assignments in a block bind."""
+    if isinstance(node, cst.Assign):
+        yield from (target.target for target in node.targets)
+    for child in node.children:
+        yield from _assigned(child)

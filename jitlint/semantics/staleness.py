@@ -15,6 +15,7 @@ import libcst as cst
 
 from jitlint.semantics.entry import Call, Entry
 from jitlint.semantics.events import Bucket, StaleRead
+from jitlint.semantics.source import fills_once
 from jitlint.semantics.state import Box, Read, Write
 from jitlint.semantics.values import (
     NONE,
@@ -161,6 +162,8 @@ def _any_time(entry: Entry, read: Read, write: Write) -> bool:
     if entry.made_under is not None and not _outlives(entry):
         return False
     if _before_in_own_call(read, write) or write.put_back:
+        return False
+    if write.unit.node is not None and fills_once(write.unit, write.unit.node, write.node):
         return False
     return not (entry.made_under is not None and entry.made_under is write.root)
 
