@@ -163,6 +163,9 @@ def _bind_block(suite: cst.BaseSuite | cst.Else | cst.Finally, out: _Binder) -> 
 
 
 def _bind_compound(s: cst.BaseCompoundStatement | cst.If, out: _Binder) -> None:
+    if isinstance(s, cst.Match):
+        s.visit(out)  # its patterns bind names too
+        return
     if isinstance(s, cst.For):
         out._target(s.target)
     if isinstance(s, cst.With):
