@@ -309,3 +309,14 @@ def test_a_fix_stays_only_if_its_function_traces(tmp_path: Path, text: str, kept
     rolled_back = still_traces([finding], load(tmp_path), {finding.filename: after}, Options(limits=PATIENT))
     assert [bad.finding for bad in rolled_back] == ([] if kept else [finding])
     assert all(why in bad.reason for bad in rolled_back)
+
+
+def test_what_another_package_misses_in_jax_is_no_error_of_the_program(tmp_path: Path) -> None:
+    package = tmp_path / "site-packages"
+    package.mkdir()
+    write(package, outdated="import jax.numpy as jnp\nold = jnp.no_such_thing_any_more\n")
+    site = f"import sys\nsys.path.append({str(package)!r})\n"
+    write(tmp_path, program=f"{HEAD}\n{site}import outdated\n\n@jax.jit\ndef f(x): return x\n")
+    _, more, summary = trial(tmp_path)
+    assert more == []
+    assert "AttributeError" in next(iter(summary.failures.values()))

@@ -254,7 +254,6 @@ def describe_error(error: BaseException, sources: Sources, tb: Any = None) -> di
 
     ``tb`` is its traceback as far as it has come, where the exception is still on its way.
     """
-    library = os.sep + "jax" + os.sep
     return {
         "class": type(error).__name__,
         "mro": [c.__name__ for c in type(error).__mro__ if c not in (object, BaseException)],
@@ -262,7 +261,7 @@ def describe_error(error: BaseException, sources: Sources, tb: Any = None) -> di
         "message": shorten(_first_lines(error)),
         "frames": sources.frames_of(error.__traceback__),
         "origin": _origin(error),
-        "by_jax": is_jax_error(type(error)) or library in innermost_file(tb or error.__traceback__),
+        "by_jax": is_jax_error(type(error)) or raised_by_jax(error, sources, files_of(tb or error.__traceback__)),
     }
 
 
@@ -759,13 +758,24 @@ def is_jax_error(kind: type) -> bool:
     return any((c.__module__ or "").startswith(("jax", "jaxlib")) for c in kind.__mro__)
 
 
-def innermost_file(tb: Any) -> str:
-    """The file of the last frame of a traceback, "" without one."""
-    name = ""
+def files_of(tb: Any) -> list[str]:
+    """The files of the frames of a traceback, innermost first."""
+    out = []
     while tb is not None:
-        name = tb.tb_frame.f_code.co_filename
+        out.append(tb.tb_frame.f_code.co_filename)
         tb = tb.tb_next
-    return name
+    out.reverse()
+    return out
+
+
+def raised_by_jax(error: BaseException, sources: Sources, files: list[str]) -> bool:
+    """Whether code of JAX raised an error of Python's. What other packages miss in the installed JAX is not of the
+    program's doing."""
+    library = os.sep + "jax" + os.sep
+    if not files or library not in files[0]:
+        return False
+    caller = next((file for file in files if library not in file), "")
+    return not isinstance(error, (AttributeError, ImportError)) or bool(sources.of(caller))
 
 
 def find_jaxpr(result: Any) -> Any:
