@@ -156,6 +156,10 @@ def _convert(name: str) -> Handler:
         if not args.pos:
             return Const({"int": 0, "float": 0.0, "complex": 0j}[name])
         v = args.pos[0]
+        own = v.project_class.lookup(f"__{name}__") if isinstance(v, Obj) and v.project_class is not None else None
+        if own is not None:
+            calls.call_value(interp, Bound(own, v), Args(), node)
+            return Host(name)
         timing.waited(interp)
         if leaks.check(interp, [v], node, "ConcretizationTypeError"):
             return Host(name)

@@ -569,11 +569,22 @@ def compare(
         known = _identical(interp, left, right, node)
         return Host("bool") if known is None else Const(known == isinstance(op, cst.Is))
     if isinstance(op, cst.In | cst.NotIn):
-        known = _contains(interp, left, right, node)
+        own = _own_test(right)
+        if own is not None:
+            known = truth(interp, calls.call_value(interp, own, calls.Args([left]), node), node, "in")
+        else:
+            known = _contains(interp, left, right, node)
         return Host("bool") if known is None else Const(known == isinstance(op, cst.In))
     if isinstance(left, Union) or isinstance(right, Union):
         return union(_compare(interp, op, a, b, node, possible=True) for a, b in _pairs(left, right))
     return _compare(interp, op, left, right, node)
+
+
+def _own_test(container: Value) -> Bound | None:
+    """The ``__contains__`` of an instance of a class of the project."""
+    cls = container.project_class if isinstance(container, Obj) else None
+    method = cls.lookup("__contains__") if cls is not None else None
+    return Bound(method, container) if method is not None else None
 
 
 def _identical(interp: Interpreter, left: Value, right: Value, node: cst.CSTNode) -> bool | None:

@@ -9,6 +9,7 @@ import operator
 import random
 import time
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -243,3 +244,26 @@ def test_every_claim_about_tracers_is_executed(library: str) -> None:
     claimed = {str(file.function(name).on_traced) for name in file.names("functions")} - {"None", "stores"}
     executed = {str(file.function(name).on_traced) for name in file.names("functions") if prefix + name in CALLS}
     assert claimed <= executed
+
+
+def scipy_functions() -> Iterator[str]:
+    special = pytest.importorskip("scipy.special")
+    yield from (f"scipy.special.{name}" for name in special.__all__ if isinstance(getattr(special, name), np.ufunc))
+    yield from (f"scipy.special.{name}" for name in ("logsumexp", "softmax", "log_softmax", "comb", "gammaln"))
+    yield from (f"scipy.linalg.{name}" for name in ("cholesky", "eigh", "expm", "norm", "qr", "solve", "svd"))
+    yield from (f"scipy.fft.{name}" for name in ("dct", "fft", "ifft", "rfft"))
+    yield from (f"scipy.stats.{name}" for name in KNOWLEDGE.file("scipy.stats").names("functions"))
+
+
+def test_scipy_takes_no_tracers() -> None:
+    for name in scipy_functions():
+        call = probing.resolve(name)
+        count = call.nin if isinstance(call, np.ufunc) else 2 if name.endswith((".comb", ".solve")) else 1
+        given = [np.eye(3, dtype="float32") if "linalg" in name else np.float32(0.5)] * count
+        outcome = _traced(call, given)
+        model = KNOWLEDGE.function(name)
+        assert model is not None and told(model.on_traced) == outcome.error, (name, outcome)
+
+
+def _traced(call: Any, given: list[Any]) -> probing.Outcome:
+    return probing.ended(lambda: jax.make_jaxpr(lambda *tracers: (call(*tracers), None)[1])(*given), [])
