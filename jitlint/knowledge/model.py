@@ -100,7 +100,7 @@ class FunctionModel:
     those); ``arg:p`` or ``arg:p:REST`` (the shape given as parameter ``p``; REST when it is not given); ``args:p``
     (the shape given as ``*p``, or as one tuple); ``scalar``; ``reduce:a:axis`` (over all without an axis;
     ``keepdims`` heeded); ``concat:arrays:axis``; ``vstack:tup``; ``hstack:tup``; ``append:arr:values``;
-    ``stack:arrays:axis``; ``matmul:a:b``; ``dot:a:b``;
+    ``stack:arrays:axis``; ``pad:array:pad_width``; ``matmul:a:b``; ``dot:a:b``;
     ``transpose:a:axes``; ``swap:a`` (last two axes); ``expand:a:axis``; ``squeeze:a:axis``; ``matrix:N:M`` (N rows, M
     columns, N when M is not given); ``vector:n``; ``keys:num`` (a batch of keys); ``arange``; ``linspace``;
     ``rank:N`` (only the rank is known)."""

@@ -402,17 +402,26 @@ def _zip(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
 def _map(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
     if len(args.pos) < 2:
         return UNKNOWN
+    from jitlint.semantics.interp import Loop
+
     parts = [operators.iterate(interp, v, node) for v in args.pos[1:]]
     f = args.pos[0]
-    if all(p.items is not None and len(p.items) <= 16 for p in parts):
-        return Tup(
-            tuple(
-                calls.call_value(interp, f, Args(list(row)), node)
-                for row in zip(*(p.items or () for p in parts), strict=False)
-            ),
-            kind="iterator",
-        )
-    return Tup(None, calls.call_value(interp, f, Args([p.any_item() for p in parts]), node), kind="iterator")
+    lengths = [p.count if p.items is None else len(p.items) for p in parts]
+    known = [n for n in lengths if n is not None]
+    trip = min(known) if len(known) == len(lengths) else None
+    loop = Loop(node, interp.unit, interp.frame, trip, passes=1)
+    interp.loops.append(loop)
+    try:
+        if all(p.items is not None and len(p.items) <= 16 for p in parts):
+            out = []
+            for turn, row in enumerate(zip(*(p.items or () for p in parts), strict=False)):
+                loop.turn = turn
+                out.append(calls.call_value(interp, f, Args(list(row)), node))
+            return Tup(tuple(out), kind="iterator")
+        any_row = [operators.element(interp, operators.any_turn(p), loop) for p in parts]
+        return Tup(None, calls.call_value(interp, f, Args(any_row), node), kind="iterator", count=trip)
+    finally:
+        interp.loops.pop()
 
 
 def _filter(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:

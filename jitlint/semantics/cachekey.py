@@ -103,6 +103,8 @@ def static_atom(value: Value, made: Moment, node: cst.CSTNode | None = None, dep
             return Atom(("enum", value.cls.name, str(value.site)), value.loops, True, value.cls.name)
         case Tup(items=items) if items is not None and depth < 4:
             return _together("tuple", [static_atom(i, made, node, depth + 1) for i in items])
+        case Array(level=Level.NUMPY, shape=()):
+            return Atom(None, value.loops, text=f"a {value.dtype or 'number'}")
         case Obj() if not hashed_by_identity(value):
             if value.project_class is None or depth >= 4 or _own_hash(value):
                 return Atom()

@@ -528,6 +528,8 @@ def _shaped(
                 weak=_weak(model, given, me),
                 python=None,
             )
+            if out.shape is None and model.shape is not None and model.shape.op == "reduce":
+                out = replace(out, shape_loops=frozenset())  # the axis that changes may be gone
             if name in _NUMPY_MADE and out.level is Level.NUMPY:
                 if any(py_type(x) == "str" for x in leaves(values[0])):
                     return replace(out, dtype="str")
@@ -564,7 +566,9 @@ def _shaped(
                 count = given.get("indices_or_sections", (UNKNOWN, None))[0]
                 pieces = shapes.as_int(count)
                 if pieces is not None and pieces <= 16:
-                    each = tuple(replace(array(), dtype=_dtype(model, given, me)) for _ in range(pieces))
+                    piece = replace(array(), dtype=_dtype(model, given, me))
+                    whole = as_array(next(iter(given.values()))[0])
+                    each = tuple(replace(piece, shape=s) for s in _pieces(whole, pieces, _argument(given, "axis")))
                     return ListV(Tup(each), node)
             if model.name.rpartition(".")[2] in ("meshgrid", "broadcast_arrays"):
                 return ListV(Tup(tuple(array() for k in given if k.startswith("*"))), node)
@@ -731,6 +735,8 @@ def _shape(model: FunctionModel, given: Given, me: Value | None) -> Shape | None
             return (None,) * int(term.arg)
         case "arange":
             return (_arange(given),)
+        case "pad":
+            return _padded(first, _argument(given, term.args[1]))
         case "linspace":
             ends = [as_array(_argument(given, n)) for n in ("start", "stop")]
             if all(e is not None and e.shape == () for e in ends):
@@ -744,12 +750,12 @@ def _shape(model: FunctionModel, given: Given, me: Value | None) -> Shape | None
         case "stack":
             content = _argument(given, term.arg)
             inner = content.content if isinstance(content, ListV) else content
-            if isinstance(inner, Tup) and inner.items:
-                one = as_array(inner.items[0])
+            if isinstance(inner, Tup) and (inner.items or inner.elem is not None):
+                one = as_array(inner.items[0] if inner.items else inner.elem)
                 axis = shapes.as_int(_argument(given, "axis") or Const(0))
                 if one is not None and one.shape is not None and axis is not None:
                     at = axis if axis >= 0 else len(one.shape) + 1 + axis
-                    return (*one.shape[:at], len(inner.items), *one.shape[at:])
+                    return (*one.shape[:at], len(inner.items) if inner.items else inner.count, *one.shape[at:])
             return None
         case "matmul" | "dot":
             second = as_array(_argument(given, term.args[1]))
@@ -869,6 +875,39 @@ def _concat(given: Given, term: Term) -> Shape | None:
             a, b = out[axis], p.shape[axis]
             out[axis] = a + b if a is not None and b is not None else None
     return tuple(out) if out is not None else None
+
+
+def _pieces(whole: Array | None, count: int, axis: Value | None) -> list[Shape | None]:
+    """The shapes of ``array_split(whole, count)``: the first ones are longer where it does not come out even."""
+    at = 0 if axis is None else shapes.as_int(axis)
+    shape = None if whole is None else whole.shape
+    length = shape[at] if shape is not None and at is not None and -len(shape) <= at < len(shape) else None
+    if shape is None or at is None or length is None or count < 1:
+        return [None] * count
+    at %= len(shape)
+    each, longer = divmod(length, count)
+    return [(*shape[:at], each + (i < longer), *shape[at + 1 :]) for i in range(count)]
+
+
+def _padded(array: Array | None, width: Value | None) -> Shape | None:
+    """The shape after padding by ``n``, ``(before, after)`` or one such pair for each axis."""
+    if array is None or array.shape is None or width is None:
+        return None
+    rank = len(array.shape)
+    number = shapes.as_int(width)
+    pairs = [_pair(width)] * rank if number is None else [(number, number)] * rank
+    content = width.content if isinstance(width, ListV) else width
+    if number is None and pairs[:1] == [None] and isinstance(content, Tup) and content.items is not None:
+        pairs = [_pair(i) for i in content.items]
+    if len(pairs) != rank or None in pairs:
+        return None
+    return tuple(None if n is None else n + sum(p or ()) for n, p in zip(array.shape, pairs, strict=True))
+
+
+def _pair(value: Value) -> tuple[int, int] | None:
+    content = value.content if isinstance(value, ListV) else value
+    numbers = [shapes.as_int(i) for i in content.items] if isinstance(content, Tup) and content.items is not None else []
+    return None if len(numbers) != 2 or numbers[0] is None or numbers[1] is None else (numbers[0], numbers[1])
 
 
 def _row(array: Array) -> Array:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 # ------------------------------------------------------------------------------------------------ counting
 
 
+FEW_CALLS = 3
+"""Fewer calls of a function, from several places and not in a loop, are not again and again."""
 MANY_OBJECTS = 4
 """As many objects that each compile a program of their own, one after the other, are too many."""
 
@@ -212,13 +214,17 @@ def _discarded(entry: Entry, outer: Loop | None) -> bool:
     return outer is not None and _called_within(entry, outer)
 
 
+_ONCE = ("init", "setup", "main", "train", "fit", "run", "compile", "build", "make", "create", "warm")
+"""How names of methods begin that are called once, or whose calls are long anyway."""
+
+
 def _root(entry: Entry) -> str | None:
     """The name of the method around it that nobody calls, where more than one call of it must be expected."""
     run = entry.moment.run
     if run is None or run.root is None or run.root.owner is None or entry.moment.turns or is_test(entry.moment):
         return None
     name = run.root.name.lstrip("_")
-    return None if name.startswith(("init", "setup", "main", "train", "fit", "run")) else str(run.root.qualname)
+    return None if name.startswith(_ONCE) else str(run.root.qualname)
 
 
 def _throwaway(entry: Entry) -> bool:
@@ -247,6 +253,6 @@ def remade_body(events: Iterable[ControlFlow]) -> Remade | None:
     if not keyed:
         return None
     over = repeats(keyed)
-    if over.number is not None and over.number < 2:
+    if over.number is not None and over.number < (2 if over.loops else FEW_CALLS):
         return None
     return Remade(why, Count(over.number, over.exact, over.loops[0] if over.loops else None), None, None)

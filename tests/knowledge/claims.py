@@ -68,6 +68,8 @@ def _shape(model: FunctionModel, term: Term, args: Mapping[str, Any]) -> Any:
         at = args[term.args[1]]
         join = np.concatenate if term.op == "concat" else np.stack
         return UNKNOWN if at is None else join([np.zeros(np.shape(part)) for part in first], axis=at).shape
+    if term.op == "pad":
+        return np.pad(np.zeros(np.shape(first)), args[term.args[1]]).shape
     if term.op in ("vstack", "hstack"):
         return getattr(np, term.op)([np.zeros(np.shape(part)) for part in first]).shape
     if term.op == "append":
