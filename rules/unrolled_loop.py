@@ -23,7 +23,7 @@ def integrate(x):
 
 ## When it is silent
 
-On loops of few turns, loops whose length is not known, and loops that run no operation on traced values.
+On loops of few turns (the option `unroll-threshold` says how many are), loops whose length is not known, and loops that run no operation on traced values.
 
 ## Fix safety
 
@@ -34,14 +34,13 @@ from collections.abc import Iterator
 
 from jitlint.api import Context, Report, Rule, Severity, Unrolled
 
-MANY_TURNS = 32
 MANY_OPERATIONS = 128
 
 
 def check(event: Unrolled, ctx: Context) -> Iterator[Report]:
     """Report a loop that makes the program large."""
     turns = event.iterations
-    if turns is None or turns < MANY_TURNS or turns * event.operations < MANY_OPERATIONS:
+    if turns is None or turns < ctx.limits.unrolled_turns or turns * event.operations < MANY_OPERATIONS:
         return
     yield Report(
         ctx.loop_head(event),

@@ -24,7 +24,7 @@ def step(w, grad, lr):
 
 ## When it is silent
 
-On two or three known values, and on flags, names and enum members.
+On two or three known values (or as many as the option `max-variants` says), and on flags, names and enum members.
 
 ## Fix safety
 
@@ -35,13 +35,11 @@ from collections.abc import Iterator
 
 from jitlint.api import Context, EntryCall, Report, Rule, Severity
 
-FEW = 3
-
 
 def check(event: EntryCall, ctx: Context) -> Iterator[Report]:
     """Report a static parameter whose value keeps changing."""
     for cause in ctx.changing(event):
-        many = cause.count.number is None or cause.count.number > FEW
+        many = cause.count.number is None or cause.count.number > ctx.limits.variants
         if cause.kind != "static" or not many or cause.setting or not (cause.loop or ctx.python_numbers(cause)):
             continue
         name = f"`{cause.part.param}{cause.part.path}` of `{event.entry.name}`"

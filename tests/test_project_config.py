@@ -92,7 +92,7 @@ def test_settings_can_be_read_back(tmp_path: Path) -> None:
 def test_defaults() -> None:
     config = Config()
     assert config.select is None
-    assert config.unroll_threshold == 50
+    assert config.unroll_threshold == 32
     assert config.captured_constant_bytes == 1024 * 1024
     assert [glob.pattern for glob in config.exclude] == list(DEFAULT_EXCLUDE)
     assert {".git", ".venv", "venv", "node_modules", "build", "dist", "__pycache__", "site-packages"} <= set(
@@ -308,7 +308,7 @@ def test_the_schema_describes_every_option() -> None:
         "description": properties["unroll-threshold"]["description"],
         "type": "integer",
         "minimum": 1,
-        "default": 50,
+        "default": 32,
     }
     assert all(property["description"] for property in properties.values())
 

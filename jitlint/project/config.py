@@ -196,7 +196,7 @@ class Config:
     )
     unroll_threshold: int = option(
         Number(minimum=1),
-        50,
+        32,
         "Iterations from which a Python loop inside traced code counts as an unrolled loop (JIT308).",
         "unroll-threshold = 100",
     )
@@ -208,9 +208,9 @@ class Config:
     )
     max_variants: int = option(
         Number(minimum=1),
-        8,
-        "Variants of one jitted function that a program may compile before it counts as recompiling (JIT204, JIT304).",
-        "max-variants = 3",
+        3,
+        "Values of a static parameter that a program may compile for before it counts as recompiling (JIT204).",
+        "max-variants = 8",
     )
     assume_jitted: tuple[str, ...] = option(
         DottedNames(),

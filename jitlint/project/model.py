@@ -130,6 +130,18 @@ class Project(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What the user takes for much: numbers that rules compare with."""
+
+    unrolled_turns: int = 32
+    """Turns of a Python loop in traced code from which it counts as unrolled."""
+    constant_bytes: int = 1024 * 1024
+    """Bytes of an array from which it is large as a constant of a program."""
+    variants: int = 3
+    """Values of a static parameter that are few."""
+
+
 @dataclass(slots=True)
 class JaxTarget:
     """The lowest JAX the project supports, for spelling fixes."""

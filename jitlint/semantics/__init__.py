@@ -46,12 +46,15 @@ def run(
     """As :func:`analyse`, with the interpreter for who asks further. ``prepare`` is given it before it runs. ``target``
     is the JAX to write fixes for; without it, what the project says."""
     from jitlint.knowledge import load
+    from jitlint.project.model import Limits
     from jitlint.project.target import project_target
     from jitlint.semantics import driver
 
     knowledge = load([Path(p) for p in config.extra_models]) if config.extra_models else _built_in()
     target = target or project_target(project.modules, config)
-    return driver.analyse(project, knowledge, rules, target, frozenset(config.assume_jitted), observed, prepare)
+    limits = Limits(config.unroll_threshold, config.captured_constant_bytes, config.max_variants)
+    assumed = frozenset(config.assume_jitted)
+    return driver.analyse(project, knowledge, rules, target, assumed, observed, prepare, limits)
 
 
 @cache

@@ -12,15 +12,13 @@ from jitlint.semantics.values import Array
 if TYPE_CHECKING:
     from jitlint.semantics.interp import Interpreter
 
-LIMIT = 1 << 20
-"""Bytes above which a constant is large."""
 _BYTES = {"bool": 1, "int8": 1, "uint8": 1, "int16": 2, "uint16": 2, "float16": 2, "bfloat16": 2, "complex": 8}
 """Bytes of an element, where they are not four: with 64 bits off, JAX keeps no wider numbers."""
 
 
 def computed_with(interp: Interpreter, array: Array) -> None:
     """Traced code computes with a concrete array."""
-    if nbytes(array) >= LIMIT:
+    if nbytes(array) >= interp.limits.constant_bytes:
         interp.constants[id(array)] = array
 
 

@@ -15,7 +15,7 @@ from jitlint.fix.debug_print import debug_print
 from jitlint.fix.literals import frozen_dataclass, list_as_tuple, renumbered, respelled, split_names
 from jitlint.fix.names import Names
 from jitlint.fix.updates import at_update, kept_result, kept_update
-from jitlint.project.model import JaxTarget, Module
+from jitlint.project.model import JaxTarget, Limits, Module
 from jitlint.semantics import call_fixes, choices, hoist, hoist_out, settings, variants, variation
 from jitlint.semantics.entry import Call, Entry, Root
 from jitlint.semantics.events import (
@@ -59,6 +59,11 @@ class Context:
         self.target = target
         self._remade: dict[int, Remade | None] = {}
         self._estimates: dict[int, tuple[Estimate | None]] = {}
+
+    @property
+    def limits(self) -> Limits:
+        """What the user takes for much."""
+        return self.interp.limits
 
     def events(self) -> Iterator[Event]:
         """One event for each type, node and role, the strongest."""

@@ -11,7 +11,7 @@ from jitlint.api import Report, Rule
 from jitlint.collector import collector_paused
 from jitlint.findings import Certainty, Finding, Severity, Span, Step
 from jitlint.knowledge import Knowledge
-from jitlint.project.model import JaxTarget, Module, Project
+from jitlint.project.model import JaxTarget, Limits, Module, Project
 from jitlint.project.names import prefixes
 from jitlint.semantics import captured, demands, mutation, roots, staleness
 from jitlint.semantics.context import Context
@@ -38,10 +38,11 @@ def analyse(
     assume_jitted: frozenset[str] = frozenset(),
     observed: Observations | None = None,
     prepare: Callable[[Interpreter], None] | None = None,
+    limits: Limits | None = None,
 ) -> Analysis:
     """Run the analysis over a project and the rules over its events. ``observed`` is what a recorded run passed to
-    jitted functions; ``prepare`` is given the interpreter before it runs, to watch it."""
-    interp = Interpreter(project, knowledge, assume_jitted, observed)
+    jitted functions; ``prepare`` is given the interpreter before it runs, to watch it; ``limits`` says what is much."""
+    interp = Interpreter(project, knowledge, assume_jitted, observed, limits)
     if prepare is not None:
         prepare(interp)
 

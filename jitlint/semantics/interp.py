@@ -14,7 +14,7 @@ from typing import Any
 import libcst as cst
 
 from jitlint.knowledge import ClassModel, Knowledge
-from jitlint.project.model import Module, Project, TopStatement
+from jitlint.project.model import Limits, Module, Project, TopStatement
 from jitlint.semantics import attributes, calls, lifetime, operators, trips
 from jitlint.semantics.entry import Entry
 from jitlint.semantics.events import (
@@ -183,8 +183,10 @@ class Interpreter:
         knowledge: Knowledge,
         assume_jitted: frozenset[str] = frozenset(),
         observed: Observations | None = None,
+        limits: Limits | None = None,
     ) -> None:
         self.project = project
+        self.limits = limits or Limits()
         self.knowledge = knowledge
         self.assume_jitted = assume_jitted
         self.observed = observed or {}
