@@ -43,7 +43,8 @@ def check(event: EntryCall, ctx: Context) -> Iterator[Report]:
         where = (cause.part.param, cause.part.path)
         if cause.kind not in ("dtype", "weak") or cause.kind == "weak" and where in dtypes:
             continue
-        if cause.loop is None and not (cause.kind == "dtype" and ctx.python_numbers(cause)):
+        meant = cause.kind == "weak" or not cause.count.exact or not ctx.python_numbers(cause)
+        if cause.loop is None and meant:
             continue
         name = f"`{where[0]}{where[1]}` of `{event.entry.name}`"
         weak = cause.kind == "weak"
