@@ -597,7 +597,8 @@ def _memo_key(interp: Interpreter, func: Func, env: Env) -> Any | None:
         prints.append(f)
     traces = tuple((t.kind, id(t.entry)) for t in interp.traces)
     guards = frozenset(n for g in interp.guards for n in g.names) if interp.traces else None
-    return (id(func), func.env.version, interp.epoch, interp.compile_time, traces, guards, tuple(prints))
+    unsure = interp.unsure > 0
+    return (id(func), func.env.version, interp.epoch, interp.compile_time, unsure, traces, guards, tuple(prints))
 
 
 def fingerprint(v: Value, depth: int = 0) -> Any | None:

@@ -595,13 +595,21 @@ class Interpreter:
             self.refine(node.test, False)
             return self._else(node.orelse)
 
+        absent = self._asks_for_none(node.test)
+
         def then() -> bool:
             self.refine(node.test, True)
-            return self.block(node.body)
+            self.unsure += absent is True
+            falls = self.block(node.body)
+            self.unsure -= absent is True
+            return falls
 
         def other() -> bool:
             self.refine(node.test, False)
-            return self._else(node.orelse, raises)
+            self.unsure += absent is False
+            falls = self._else(node.orelse, raises)
+            self.unsure -= absent is False
+            return falls
 
         mark, loops = self.trail.mark(), self.decides
         flows = self.fork([then, other])
@@ -612,6 +620,18 @@ class Interpreter:
                 if isinstance(value, Const | Host | Union):
                     self.trail.write(box, key, operators.decided_by(value, loops))
         return any(flows)
+
+    def _asks_for_none(self, test: cst.BaseExpression) -> bool | None:
+        """For a test of something unknown against None, the outcome that says None (None: it is no such test). Code for
+        what was not given is often only meant for the host, so what it does under a trace is possible only."""
+        if not self.traces or not isinstance(test, cst.Comparison) or len(test.comparisons) != 1:
+            return None
+        [one] = test.comparisons
+        if not isinstance(one.operator, cst.Is | cst.IsNot) or not isinstance(one.comparator, cst.Name):
+            return None
+        if one.comparator.value != "None" or not isinstance(self._peek(test.left), Unknown):
+            return None
+        return isinstance(one.operator, cst.Is)
 
     def _else(self, node: cst.If | cst.Else | None, after_raise: bool = False) -> bool:
         if node is None:
