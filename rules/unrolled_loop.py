@@ -23,7 +23,8 @@ def integrate(x):
 
 ## When it is silent
 
-On loops of few turns (the option `unroll-threshold` says how many are), loops whose length is not known, and loops that run no operation on traced values.
+On loops of few turns (the option `unroll-threshold` says how many are), loops whose length is not known, and loops that
+run no operation on traced values.
 
 ## Fix safety
 
