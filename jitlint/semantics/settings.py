@@ -28,6 +28,7 @@ from jitlint.semantics.values import (
     members,
     py_type,
 )
+from jitlint.semantics.variation import only_lowered
 
 if TYPE_CHECKING:
     from jitlint.semantics.context import Context
@@ -214,7 +215,10 @@ def static_fix(ctx: Context, roots: tuple[Root, ...]) -> Fix | str | None:
         texts.append(f"{', '.join(f'`{n}`' for n in ordered)} static in `{entry.name}`")
     if not edits:
         return None
-    return Fix("make " + " and ".join(texts), tuple(edits), Applicability.SAFE, tuple(dict.fromkeys(imports)))
+    # What is compiled ahead of time is called without its static arguments: those calls would have to change too.
+    ahead = any(only_lowered(call.node) for root in roots for call in root.entry.calls)
+    safety = Applicability.UNSAFE if ahead else Applicability.SAFE
+    return Fix("make " + " and ".join(texts), tuple(edits), safety, tuple(dict.fromkeys(imports)))
 
 
 def edit_site(ctx: Context, entry: Entry, names: list[str]) -> tuple[Edit, tuple[NewImport, ...]] | str:
