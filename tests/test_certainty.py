@@ -25,3 +25,26 @@ def test_code_for_what_was_not_given_may_be_meant_for_the_host() -> None:
     assert (found.severity, found.certainty) == ("warning", "possible")
     [found] = jitlint.check_source(NOT_GIVEN.format(test="size == 0"), select=["JIT104"]).findings
     assert (found.severity, found.certainty) == ("error", "definite")
+
+AHEAD = """
+import jax
+import jax.numpy as jnp
+
+
+def scaled(x, doubled):
+    return x * 2 if doubled else x
+
+
+print({call})
+"""
+
+
+def test_a_static_argument_is_no_safe_repair_of_what_is_compiled_ahead_of_time() -> None:
+    """The compiled program is called without its static arguments: that call would have to change, too."""
+    for call, safety in (
+        ("jax.jit(scaled)(jnp.ones(3), True)", "safe"),
+        ("jax.jit(scaled).lower(jnp.ones(3), True).compile()(jnp.ones(3))", "unsafe"),
+    ):
+        [found] = jitlint.check_source(AHEAD.format(call=call), select=["JIT102"]).findings
+        assert found.fix is not None
+        assert found.fix.applicability == safety
