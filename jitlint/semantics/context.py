@@ -209,7 +209,11 @@ class Context:
     def spelled_apart(self, cause: Cause) -> bool:
         """Is it the spelling alone that differs: by position or keyword, or a default that is also passed?"""
         if cause.part.kind == "spelling":
-            return True
+            name = cause.part.param
+            static = any(name in e.statics for e in self.entries if cause.calls[0] in e.calls)
+            given = [c.bound.get(name) for c in cause.calls]
+            # other static values are other programs, however they are spelled
+            return not static or all(isinstance(v, Const) and v == given[0] for v in given)
         param = cause.calls[0].bound.get(cause.part.param)
         default = next(
             (
