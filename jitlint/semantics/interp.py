@@ -8,6 +8,7 @@ describes them, ``transforms`` what jax transforms do to their functions.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -255,6 +256,8 @@ class Interpreter:
         """Above zero where a test expects an error."""
         self.handling = 0
         """Handlers of exceptions that are running."""
+        self.other_types = 0
+        """Above zero in host code for what was not given, where other arguments may be of other types."""
         self.unsure = 0
         """Above zero in a function that is only one of several that may be called there: what is met is possible."""
         self.assumed = 0
@@ -320,6 +323,8 @@ class Interpreter:
         self.activity += 1
         event.function = self.frame.qualname
         if self.unsure and isinstance(event, TracedUse | ArrayWanted | BadArgument | BadResult):
+            event.possible = True
+        if self.other_types and isinstance(event, ArrayWanted):
             event.possible = True
         event.trace = tuple(self.traces)
         event.loops = tuple(self.loops)
@@ -599,17 +604,13 @@ class Interpreter:
 
         def then() -> bool:
             self.refine(node.test, True)
-            self.unsure += absent is True
-            falls = self.block(node.body)
-            self.unsure -= absent is True
-            return falls
+            with self._not_given(absent is True):
+                return self.block(node.body)
 
         def other() -> bool:
             self.refine(node.test, False)
-            self.unsure += absent is False
-            falls = self._else(node.orelse, raises)
-            self.unsure -= absent is False
-            return falls
+            with self._not_given(absent is False):
+                return self._else(node.orelse, raises)
 
         mark, loops = self.trail.mark(), self.decides
         flows = self.fork([then, other])
@@ -621,15 +622,26 @@ class Interpreter:
                     self.trail.write(box, key, operators.decided_by(value, loops))
         return any(flows)
 
+    @contextmanager
+    def _not_given(self, holds: bool) -> Iterator[None]:
+        """While this runs (and ``holds``), code for what was not given: it is often meant for the host only, so what it
+        does under a trace is possible only, and other arguments may have other types than elsewhere."""
+        traced = holds and bool(self.traces)
+        self.unsure += traced
+        self.other_types += holds and not traced
+        yield
+        self.unsure -= traced
+        self.other_types -= holds and not traced
+
     def _asks_for_none(self, test: cst.BaseExpression) -> bool | None:
-        """For a test of something unknown against None, the outcome that says None (None: it is no such test). Code for
-        what was not given is often only meant for the host, so what it does under a trace is possible only."""
-        if not self.traces or not isinstance(test, cst.Comparison) or len(test.comparisons) != 1:
+        """For a test against None of what may be None, the outcome that says None (None: it is no such test)."""
+        if not isinstance(test, cst.Comparison) or len(test.comparisons) != 1:
             return None
         [one] = test.comparisons
         if not isinstance(one.operator, cst.Is | cst.IsNot) or not isinstance(one.comparator, cst.Name):
             return None
-        if one.comparator.value != "None" or not isinstance(self._peek(test.left), Unknown):
+        unsaid = Unknown if self.traces else Unknown | Union
+        if one.comparator.value != "None" or not isinstance(self._peek(test.left), unsaid):
             return None
         return isinstance(one.operator, cst.Is)
 

@@ -1073,8 +1073,17 @@ _WRAPPERS = {
 }
 _NUMPY_MADE = {"numpy.array", "numpy.asarray", "numpy.asanyarray"}
 """What gives an array and no scalar, whatever it is given."""
-_OLD_OPTIONS = {"**", "abstracted_axes", "device", "backend", "in_axis_resources", "out_axis_resources"}
-"""Options of ``jax.jit`` in other versions, and what stands for a ``**`` in the call."""
+_OTHER_OPTIONS = {
+    "**",
+    "abstracted_axes",
+    "device",
+    "backend",
+    "in_axis_resources",
+    "out_axis_resources",
+    "ignore_argnums",
+}
+"""Options of ``jax.jit`` in other versions, what stands for a ``**`` in the call, and what chex's ``variant``, which is
+``jit`` among others, takes besides."""
 _FLOW = {"scan", "while_loop", "fori_loop", "cond", "switch", "map", "associative_scan"}
 
 
@@ -1110,7 +1119,7 @@ def _transform(interp: Interpreter, model: FunctionModel, args: Args, node: cst.
                 jitted.entry.alternative = True
         if model.name == "jax.jit":
             names = [p.name for p in model.params or ()]
-            for unknown in (k for k in options if k not in names and k not in _OLD_OPTIONS):
+            for unknown in (k for k in options if k not in names and k not in _OTHER_OPTIONS):
                 for jitted in (r for r in results if isinstance(r, Jitted)):
                     transforms.unknown_option(interp, jitted.entry, unknown, names)
         return union(results)
