@@ -57,7 +57,7 @@ print("halve_while_large", outcome(lambda: jax.jit(utils.halve_while_large)(8.0,
 def promised() -> set[tuple[str, str, str]]:
     """File, function and code of each row of the table in the README of the examples."""
     rows = re.findall(r"^\| (\w+\.py) \| (\w+) \| (JIT\d+) \|", (EXAMPLES / "README.md").read_text("utf-8"), re.M)
-    assert len(rows) == 6
+    assert len(rows) == 7
     return set(rows)
 
 
