@@ -1054,11 +1054,11 @@ def from_annotation(interp: Interpreter, node: cst.BaseExpression, depth: int = 
         return join_all(interp.eval(i) for i in inner)
     if name in ("typing.Annotated", "typing.Final", "typing.ClassVar") and inner:
         return from_annotation(interp, inner[0], depth + 1)
+    if name == "numpy.ndarray":
+        return Array(Level.NUMPY)
     model = interp.knowledge.class_(name)
     if name in _JAX_ARRAY or model is not None and model.kind in ("array", "key"):
         return Array(Level.HOST, "key" if model is not None and model.kind == "key" else None)
-    if name == "numpy.ndarray":
-        return Array(Level.NUMPY)
     if name in ("typing.Callable", "collections.abc.Callable"):
         return Host("function")
     if model is not None and model.kind in ("object", "optimizer", "linen", "haiku"):
