@@ -428,9 +428,23 @@ class Interpreter:
         mod.env.slots["__name__"] = Const("__main__")
         mod.env.slots["__file__"] = Host("str")
         mod.env.slots["__doc__"] = Host("str")
-        saved = (self.traces, self.loops, self.guards, self.compile_time, self.jit_off, self.lax_off, self.budget)
+        budget = self.budget
+        with self.on_host():
+            self._run_statements(mod)
+        self.budget = budget
+
+    @contextmanager
+    def on_host(self) -> Iterator[None]:
+        """What runs in here runs outside of every trace, loop and ``try`` that is running."""
+        saved = (self.traces, self.loops, self.guards, self.compile_time, self.jit_off, self.lax_off)
         self.traces, self.loops, self.guards = [], [], []
         self.compile_time = self.jit_off = self.lax_off = 0
+        try:
+            yield
+        finally:
+            self.traces, self.loops, self.guards, self.compile_time, self.jit_off, self.lax_off = saved
+
+    def _run_statements(self, mod: ModuleV) -> None:
         mark = self.trail.mark()
         first: Frame | None = None
         for statement in mod.module.index.statements:
@@ -450,7 +464,6 @@ class Interpreter:
                 self.statement(node)
         if first is not None:
             self.frames.pop()
-        self.traces, self.loops, self.guards, self.compile_time, self.jit_off, self.lax_off, self.budget = saved
 
     def _lazy_def(self, binds: tuple[str, ...], unit: Unit, mod: ModuleV) -> None:
         node = unit.node

@@ -132,7 +132,8 @@ def self_value(interp: Interpreter, cls: ClassV, method: Func | None = None) -> 
                 args.kw[p.name] = value
             else:
                 args.pos.append(value)
-        calls.call_value(interp, Bound(init, obj), args, cls.node)
+        with interp.on_host():  # a method may be met under a trace first, its object is made before
+            calls.call_value(interp, Bound(init, obj), args, cls.node)
     else:
         known_obj = calls.instance_of(interp, cls)
         obj.slots.update(known_obj.slots)
