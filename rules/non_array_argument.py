@@ -44,9 +44,11 @@ from jitlint.api import ArrayWanted, BadArgument, Certainty, Context, Report, Ru
 
 def check(event: ArrayWanted | BadArgument, ctx: Context) -> Iterator[Report]:
     """Report an argument that JAX does not take."""
+    certainty = Certainty.POSSIBLE if event.possible else None
+    verb = "may raise" if event.possible else "raises"
     if isinstance(event, ArrayWanted):
-        message = f"`{event.what}` takes arrays, not {event.found}: raises {event.error}"
-        yield Report(event.node, message, _advice(event), fix=ctx.array_fix(event))
+        message = f"`{event.what}` takes arrays, not {event.found}: {verb} {event.error}"
+        yield Report(event.node, message, _advice(event), certainty=certainty, fix=ctx.array_fix(event))
         return
     if event.receiver:
         return
@@ -57,12 +59,11 @@ def check(event: ArrayWanted | BadArgument, ctx: Context) -> Iterator[Report]:
         if fix is not None
         else "pass arrays and pytrees of arrays; bind the rest with `functools.partial`"
     )
-    verb = "may raise" if event.possible else "raises"
     yield Report(
         event.node,
         f"{event.what} is passed to {which}, which is traced: {verb} {event.error}",
         help_,
-        certainty=Certainty.POSSIBLE if event.possible else None,
+        certainty=certainty,
         fix=fix,
     )
 

@@ -48,3 +48,26 @@ def test_a_static_argument_is_no_safe_repair_of_what_is_compiled_ahead_of_time()
         [found] = jitlint.check_source(AHEAD.format(call=call), select=["JIT102"]).findings
         assert found.fix is not None
         assert found.fix.applicability == safety
+
+TWO_KINDS = """
+import jax.numpy as jnp
+from jax import Array
+
+
+def mean(values, labels=None):
+    if labels is None:
+        return jnp.mean(values, axis=0)
+    return jnp.array([jnp.mean(v, axis=0) for v in values])
+
+
+def summary(x, labels: Array = None):
+    if labels is None:
+        values = x
+    else:
+        values = [x * label for label in labels]
+    return mean(values, labels)
+"""
+
+
+def test_what_is_not_given_may_decide_the_type_of_another_argument() -> None:
+    assert {f.severity for f in jitlint.check_source(TWO_KINDS, select=["JIT108"]).findings} <= {"warning"}

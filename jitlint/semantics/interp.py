@@ -653,7 +653,7 @@ class Interpreter:
         [one] = test.comparisons
         if not isinstance(one.operator, cst.Is | cst.IsNot) or not isinstance(one.comparator, cst.Name):
             return None
-        unsaid = Unknown if self.traces else Unknown | Union
+        unsaid = Unknown if self.staging else Unknown | Union
         if one.comparator.value != "None" or not isinstance(self._peek(test.left), unsaid):
             return None
         return isinstance(one.operator, cst.Is)
