@@ -9,8 +9,6 @@ import libcst as cst
 from jitlint.fix.code import Rewrite, as_argument, as_operand, code_of
 from jitlint.fix.names import Names
 
-_ON_NUMBERS = {"prod": "math.prod", "sum": "sum", "max": "max", "min": "min"}
-"""What Python has for lists of numbers, by the name that ``jax.numpy`` has for arrays."""
 _TYPES = frozenset({"int", "float", "complex", "bool"})
 
 
@@ -32,17 +30,6 @@ def as_array(node: cst.BaseExpression, names: Names, indent: str = "") -> Rewrit
     if spelling is None:
         return None
     return Rewrite(f"{spelling.text}({code_of(as_argument(node), indent)})", spelling.imports)
-
-
-def python_of_jax(node: cst.Call, names: Names, indent: str = "") -> Rewrite | None:
-    """``jnp.prod(x.shape)`` as ``math.prod(x.shape)``: what Python does itself with a list of numbers."""
-    dotted = _ON_NUMBERS.get((names.meaning(node.func) or "").removeprefix("jax.numpy."))
-    spelling = names.spell(dotted) if dotted is not None and len(node.args) == 1 else None
-    if spelling is None:
-        return None
-    builtin = dotted is not None and "." not in dotted
-    text = code_of(node.with_changes(func=cst.parse_expression(spelling.text)), indent)
-    return Rewrite(text, () if builtin else spelling.imports)
 
 
 def as_type(node: cst.Call, names: Names, indent: str = "") -> Rewrite | None:

@@ -17,17 +17,19 @@ _REDUCING = {
     "all": "jax.numpy.all",
     "sorted": "jax.numpy.sort",
 }
-_ON_THE_HOST = {
+_OF_A_SEQUENCE = {
     "jax.numpy.prod": "math.prod",
+    "jax.numpy.sum": "sum",
+    "jax.numpy.max": "max",
+    "jax.numpy.min": "min",
+}
+_OF_A_NUMBER = {
     "jax.numpy.sqrt": "math.sqrt",
     "jax.numpy.log": "math.log",
     "jax.numpy.log2": "math.log2",
     "jax.numpy.exp": "math.exp",
     "jax.numpy.ceil": "math.ceil",
     "jax.numpy.floor": "math.floor",
-    "jax.numpy.sum": "sum",
-    "jax.numpy.max": "max",
-    "jax.numpy.min": "min",
     "jax.numpy.abs": "abs",
 }
 _WRAPPERS = frozenset({"jax.numpy.array", "jax.numpy.asarray"})
@@ -201,12 +203,14 @@ def numpy_of_builtin(node: cst.Call, names: Names, *, array_argument: bool = Fal
     return writer.done(nested, indent)
 
 
-def host_arithmetic(node: cst.Call, names: Names, indent: str = "") -> Rewrite | None:
+def host_arithmetic(node: cst.Call, names: Names, *, sequence: bool = False, indent: str = "") -> Rewrite | None:
     """``jnp.prod(x.shape)``, which is traced though ``x.shape`` is static, as ``math.prod(x.shape)``.
 
-    None for calls that have no plain counterpart, or with options such as ``axis=``.
+    With ``sequence`` (it is known to be several numbers) only functions of such. None for calls that have no plain
+    counterpart, or with options such as ``axis=``.
     """
-    replacement = _ON_THE_HOST.get(names.meaning(node.func) or "")
+    counterparts = _OF_A_SEQUENCE if sequence else _OF_A_SEQUENCE | _OF_A_NUMBER
+    replacement = counterparts.get(names.meaning(node.func) or "")
     if replacement is None or len(node.args) != 1 or node.args[0].keyword is not None or node.args[0].star:
         return None
     value = node.args[0].value

@@ -10,8 +10,9 @@ import libcst as cst
 
 from jitlint.findings import Applicability, Edit, Fix, Span, Step
 from jitlint.fix.code import Rewrite
-from jitlint.fix.conversions import as_array, python_of_jax
+from jitlint.fix.conversions import as_array
 from jitlint.fix.debug_print import debug_print
+from jitlint.fix.elementwise import host_arithmetic
 from jitlint.fix.literals import frozen_dataclass, list_as_tuple, renumbered, respelled, split_names
 from jitlint.fix.names import Names
 from jitlint.fix.updates import at_update, kept_result, kept_update
@@ -368,7 +369,7 @@ class Context:
             return None
         if event.numbers:
             call = choices.call_around(event.unit, node)
-            found = python_of_jax(call, self.names(event)) if call is not None else None
+            found = host_arithmetic(call, self.names(event), sequence=True) if call is not None else None
             if found is not None and call is not None:
                 return self.rewrite(event, call, found, "let Python compute it", Applicability.SAFE)
         if sequence_items(event.value) is None:
@@ -417,7 +418,12 @@ class Context:
             return None
         units = {id(unit.module) for unit in (target.unit, entry.unit, *(call.unit for call in entry.calls))}
         counted_from_end = any(n < 0 for n in (*(entry.static_nums or ()), *entry.donate_nums))
-        if units != {id(module)} or module.notebook is not None or counted_from_end or self._is_imported(target, module):
+        if (
+            units != {id(module)}
+            or module.notebook is not None
+            or counted_from_end
+            or self._is_imported(target, module)
+        ):
             return None
         number = isinstance(event.value, Const | Host) and py_type(event.value) in ("int", "float", "bool", "complex")
         if not (number or isinstance(event.value, Array)) or not isinstance(event.node, cst.Name):
