@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -254,9 +254,3 @@ _READERS: dict[str, Any] = {
     "nojax": _failure("{reason}"),
     "crash": _failure("jitlint's worker failed: {text}"),
 }
-
-
-def errors_of(runs: list[ModuleRun]) -> Iterator[Raised]:
-    """Every exception that any run saw."""
-    for run in runs:
-        yield from run.raised

@@ -62,14 +62,6 @@ def parse_signature(arguments: Sequence[str]) -> tuple[tuple[Node, ...], dict[st
     return tuple(args), kwargs
 
 
-def parse_argument(text: str) -> Node:
-    """One argument that is not passed by name; raises :class:`SignatureError`."""
-    args, kwargs = parse_signature([text])
-    if kwargs:
-        raise SignatureError(f"{text!r} must not have a name")
-    return args[0]
-
-
 def format_signature(args: Sequence[Node], kwargs: Mapping[str, Node]) -> tuple[str, ...]:
     """As the configuration has it: :func:`parse_signature` gives back the same."""
     return (*(format_argument(node) for node in args), *(f"{k}={format_argument(v)}" for k, v in kwargs.items()))

@@ -74,45 +74,40 @@ def _methods(interp: Interpreter, cls: ClassV) -> Iterator[tuple[ClassModel, str
 
 
 def _run(interp: Interpreter, func: Func, owner: ClassV | None, model: ClassModel, name: str) -> None:
-    from jitlint.semantics.interp import STEPS_PER_FUNCTION, Frame
     from jitlint.semantics.roots import self_value
 
     module = calls.module_of(interp, func)
     if module.state != "done":
         return
-    interp.new_root(STEPS_PER_FUNCTION)
     origin = Origin(f"`{func.name}` runs while tracing, as a rule: a `{model.name}` is used so", func.node, func.unit)
-    interp.frames.append(Frame(module.env, func.unit, module, ""))
-    interp.root = func.lazy
-    interp.assumed += 1
-    interp.unsure += 1
-    leaking = (list(interp.leaking), list(interp.leaking_memo))
-    mark = interp.trail.mark()
-    try:
-        args = Args()
-        params = calls.signature(interp, func) or ()
-        for place, p in enumerate(params):
-            if place == 0 and owner is not None:
-                args.pos.append(self_value(interp, owner, func))
-            elif p.kind not in ("args", "kwargs"):
-                value = _argument(interp, func, p, model.traced[name], origin)
-                if p.kind == "kwonly":
-                    args.kw[p.name] = value
-                else:
-                    args.pos.append(value)
-            elif p.kind == "args":
-                args.pos += [_traced(given.startswith("*"), origin) for given in model.traced[name]]
-        target: Value = func if owner is None else Bound(func, args.pos.pop(0))
-        transforms.host_call(
-            interp, "traced", None, func.node, True, lambda: calls.call_value(interp, target, args, func.node)
-        )
-    finally:
-        interp.trail.undo(mark)
-        interp.leaking[:], interp.leaking_memo[:] = leaking
-        interp.unsure -= 1
-        interp.assumed -= 1
-        interp.root = None
-        interp.frames.pop()
+    with interp.as_root(module, func.unit, func.lazy):
+        interp.assumed += 1
+        interp.unsure += 1
+        leaking = (list(interp.leaking), list(interp.leaking_memo))
+        mark = interp.trail.mark()
+        try:
+            args = Args()
+            params = calls.signature(interp, func) or ()
+            for place, p in enumerate(params):
+                if place == 0 and owner is not None:
+                    args.pos.append(self_value(interp, owner, func))
+                elif p.kind not in ("args", "kwargs"):
+                    value = _argument(interp, func, p, model.traced[name], origin)
+                    if p.kind == "kwonly":
+                        args.kw[p.name] = value
+                    else:
+                        args.pos.append(value)
+                elif p.kind == "args":
+                    args.pos += [_traced(given.startswith("*"), origin) for given in model.traced[name]]
+            target: Value = func if owner is None else Bound(func, args.pos.pop(0))
+            transforms.host_call(
+                interp, "traced", None, func.node, True, lambda: calls.call_value(interp, target, args, func.node)
+            )
+        finally:
+            interp.trail.undo(mark)
+            interp.leaking[:], interp.leaking_memo[:] = leaking
+            interp.unsure -= 1
+            interp.assumed -= 1
 
 
 def _argument(interp: Interpreter, func: Func, p: Param, arrays: tuple[str, ...], origin: Origin) -> Value:

@@ -25,7 +25,6 @@ class Event:
     function: str = ""
     trace: tuple[Any, ...] = ()
     guards: frozenset[str] = frozenset()
-    guard_node: cst.CSTNode | None = None
     time: int = 0
     loops: tuple[Any, ...] = ()
     frame: Any = None

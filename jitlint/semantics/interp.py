@@ -122,7 +122,6 @@ class Trace:
     staging: bool
     birth: int
     time: int
-    loops_at: int
     guards_at: int
     frame_at: int
     arguments: frozenset[int] = frozenset()
@@ -332,7 +331,6 @@ class Interpreter:
         inner = self.guards[self.traces[-1].guards_at :] if self.traces else ()
         if inner:
             event.guards = frozenset().union(*(g.names for g in inner))
-            event.guard_node = inner[-1].node
         key = (type(event), id(event.node), event.role)
         bucket = self.events.setdefault(key, Bucket())
         if isinstance(event, TracedUse):
@@ -357,6 +355,20 @@ class Interpreter:
         self.budget = self.steps + steps
         self.allowance = steps // 3
         self.spent = {}
+
+    @contextmanager
+    def as_root(self, module: ModuleV, unit: Unit, key: Any, func: Func | None = None) -> Iterator[Frame]:
+        """What runs in here is called by nothing in the project; ``key`` tells it from the rest, ``func`` is a function
+        that gets unknown arguments. Gives the frame that calls are made from."""
+        self.new_root(STEPS_PER_FUNCTION)
+        frame = Frame(module.env, unit, module, "", root=func)
+        self.frames.append(frame)
+        self.root = key
+        try:
+            yield frame
+        finally:
+            self.root = None
+            self.frames.pop()
 
     # ---------------------------------------------------------------- writes
 
@@ -1343,15 +1355,7 @@ class Interpreter:
         out: Value | None = None
         for i, c in enumerate(node.comparisons):
             right = self.eval(c.comparator)
-            out = operators.compare(
-                self,
-                c.operator,
-                left,
-                right,
-                node,
-                node.left if i == 0 else node.comparisons[i - 1].comparator,
-                c.comparator,
-            )
+            out = operators.compare(self, c.operator, left, right, node)
             if i < len(node.comparisons) - 1:
                 known = operators.truth(self, out, node, "chain")
                 if known is False:

@@ -561,8 +561,6 @@ def compare(
     left: Value,
     right: Value,
     node: cst.Comparison,
-    left_node: cst.CSTNode,
-    right_node: cst.CSTNode,
 ) -> Value:
     """One comparison of a chain."""
     if isinstance(op, cst.Is | cst.IsNot):

@@ -103,26 +103,20 @@ def run_recorded(interp: Interpreter, entry: Entry, seen: ObservedFunction) -> b
 
     Returns False, and has done nothing, if it was not called with arguments that can be told.
     """
-    from jitlint.semantics.interp import STEPS_PER_FUNCTION, Frame
+    from jitlint.semantics.interp import STEPS_PER_FUNCTION
 
     target = entry.target
     if target is None or entry.params is None or not seen.calls:
         return False
     module = calls.module_of(interp, target)
-    frame = Frame(module.env, entry.unit, module, "")
-    interp.frames.append(frame)
-    interp.root = entry.node
-    try:
+    with interp.as_root(module, entry.unit, entry.node) as frame:
         for call in seen.calls[:MAX_CALLS]:
             interp.new_root(STEPS_PER_FUNCTION)
             args = _arguments(interp, entry, call, module)
             frame.unit, node = _place(interp, entry, call) or (entry.unit, entry.node)
             interp.recorded_at = f"{Path(call.path).name}:{call.row}" if call.path and node is entry.node else ""
             transforms.call_jitted(interp, Jitted(entry), args, node)
-    finally:
-        interp.root = None
         interp.recorded_at = ""
-        interp.frames.pop()
     return True
 
 

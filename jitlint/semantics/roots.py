@@ -84,15 +84,9 @@ def run_root(interp: Interpreter, func: Func) -> None:
     module = calls.module_of(interp, func)
     if module.state != "done":
         return
-    from jitlint.semantics.interp import STEPS_PER_FUNCTION, Frame
-
-    interp.new_root(STEPS_PER_FUNCTION)
-    frame = Frame(module.env, func.unit, module, "", root=func)
-    interp.frames.append(frame)
-    interp.root = func.lazy
     expected = func.frame is not None and func.frame.expects
-    interp.expecting += expected
-    try:
+    with interp.as_root(module, func.unit, func.lazy, func):
+        interp.expecting += expected
         args = Args()
         for i, p in enumerate(calls.parameters(func.node)):
             if i == 0 and func.owner is not None and p.kind in ("pos", "posonly") and func.flavour not in ("static",):
@@ -108,10 +102,7 @@ def run_root(interp: Interpreter, func: Func) -> None:
                 else:
                     args.pos.append(value)
         calls.call_function(interp, func, args, func.lazy)
-    finally:
         interp.expecting -= expected
-        interp.root = None
-        interp.frames.pop()
 
 
 def self_value(interp: Interpreter, cls: ClassV, method: Func | None = None) -> Value:
@@ -155,18 +146,10 @@ def host_argument(interp: Interpreter, func: Func, p: Param) -> Value:
 def probe(interp: Interpreter, entry: Entry) -> None:
     """Run a jitted function that nothing calls, with traced arguments made up from its signature; what it finds is
     only possible, since nobody says what is passed."""
-    from jitlint.semantics.interp import STEPS_PER_FUNCTION, Frame
-
     if entry.params is None or entry.target is None or entry.opaque:
         return
-    target = entry.target
-    module = calls.module_of(interp, target)
-    interp.new_root(STEPS_PER_FUNCTION)
     entry.probed = True
-    frame = Frame(module.env, entry.unit, module, "")
-    interp.frames.append(frame)
-    interp.root = entry.node
-    try:
+    with interp.as_root(calls.module_of(interp, entry.target), entry.unit, entry.node):
         origin = Origin(f"`{entry.name}` is jitted here", entry.node, entry.unit)
         args = Args()
         for i, p in enumerate(entry.params):
@@ -181,10 +164,7 @@ def probe(interp: Interpreter, entry: Entry) -> None:
         transforms.host_call(
             interp, entry.kind, entry, entry.node, True, lambda: calls.call_value(interp, entry.func, args, entry.node)
         )
-    finally:
         interp.unsure -= entry.alternative
-        interp.root = None
-        interp.frames.pop()
 
 
 def _probe_argument(interp: Interpreter, entry: Entry, p: Param, origin: Origin, index: int) -> Value:

@@ -295,7 +295,6 @@ def host_call(
             staging,
             Box.clock,
             interp.tick(),
-            len(interp.loops),
             len(interp.guards),
             len(interp.frames),
             arguments,
@@ -1554,14 +1553,6 @@ def callback(interp: Interpreter, func: Value | None, args: list[Value], node: c
         calls.call_value(interp, func, Args([_mapped(a, host) for a in args]), node)
     finally:
         interp.traces, interp.guards, interp.compile_time = saved
-
-
-def may_register(cls: ClassV) -> bool:
-    """Can the class make itself a pytree when it is made or instantiated (a metaclass, ``__new__``, …)?"""
-    return any(
-        isinstance(c, ClassV) and ("__new__" in c.slots or "__init_subclass__" in c.slots or c.facts.metaclass)
-        for c in cls.mro()
-    )
 
 
 def _leaf_of(v: Value) -> Value:

@@ -151,7 +151,9 @@ def stepwise(f: Callable[..., Any], *operands: Value) -> Value | None:
     if len({(len(s.values), s.loops) for s in steps}) > 1:
         return None
     turns = len(steps[0].values)
-    columns = [v.values if isinstance(v, Steps) else (v.value,) * turns for v in operands if isinstance(v, Steps | Const)]
+    columns = [
+        v.values if isinstance(v, Steps) else (v.value,) * turns for v in operands if isinstance(v, Steps | Const)
+    ]
     try:
         out = tuple(f(*row) for row in zip(*columns, strict=True))
     except Exception:
@@ -783,11 +785,10 @@ _CONTAINERS = (Tup, ListV, DictV, SetV, Union, Obj)
 
 
 def _add_leaves(v: Value, out: list[Value], depth: int) -> None:
-    if not isinstance(v, _CONTAINERS):
-        if depth <= MAX_DEPTH:
-            out.append(v)
-        return
     if depth > MAX_DEPTH:
+        return
+    if not isinstance(v, _CONTAINERS):
+        out.append(v)
         return
     inside: Iterable[Value]
     if isinstance(v, Tup):
