@@ -46,13 +46,7 @@ def _line(finding: Recorded) -> str:
 
 def tables(findings: Sequence[Recorded]) -> str:
     """All figures on labels, in Markdown."""
-    drawn = figures.sample(findings)
-    warnings = sum(finding.times for finding in findings if finding.severity == "warning")
-    how = f"{len(drawn)} of {warnings} warnings, drawn at random" if len(drawn) < warnings else f"all {warnings} warnings"
-    share = figures.Share.of(Recorded(f.key, f.severity, f.message, f.label, f.reason) for f in drawn)
-    titles = "| sample | true | false | undecided | precision |\n|---|--:|--:|--:|--:|"
-    parts = [figures.by_severity(findings), figures.by_rule(findings), f"{titles}\n{share.row(how)}"]
-    return "\n\n".join(parts)
+    return "\n\n".join((figures.by_severity(findings), figures.by_rule(findings), figures.of_sample(findings)))
 
 
 def main() -> None:

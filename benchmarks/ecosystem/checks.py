@@ -86,15 +86,23 @@ class _Texts:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._lines: dict[str, list[str]] = {}
+        self._lines: dict[tuple[str, int | None], list[str]] = {}
 
     def placed(self, finding: Mapping[str, Any]) -> dict[str, Any]:
         """The finding with the path below the folder, and the text of its first line."""
         path = Path(finding["filename"])
         name = path.relative_to(self.folder).as_posix() if path.is_relative_to(self.folder) else path.as_posix()
-        if name not in self._lines:
-            file = self.folder / name
-            readable = file.suffix != ".ipynb" and file.is_file()
-            self._lines[name] = file.read_text(encoding="utf-8", errors="replace").splitlines() if readable else []
-        lines, row = self._lines[name], finding["location"]["row"]
+        place = (name, finding["cell"])
+        if place not in self._lines:
+            self._lines[place] = _read(self.folder / name, finding["cell"]).splitlines()
+        lines, row = self._lines[place], finding["location"]["row"]
         return {**finding, "filename": name, "text": lines[row - 1].strip() if 0 < row <= len(lines) else ""}
+
+
+def _read(file: Path, cell: int | None) -> str:
+    """The text of a file, or of a cell of a notebook; empty for a file that is not there."""
+    text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
+    if cell is None:
+        return text
+    source = json.loads(text)["cells"][cell - 1]["source"]
+    return source if isinstance(source, str) else "".join(source)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from benchmarks.ecosystem.checks import Outcome
 from benchmarks.ecosystem.packages import Package
-from benchmarks.ecosystem.record import Recorded, label_counts
+from benchmarks.ecosystem.record import Recorded
 
 SEED = 10
 SAMPLE = 100
@@ -27,18 +27,19 @@ def wilson(right: int, of: int, z: float = 1.96) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Share:
-    """How many findings have which label."""
+    """How many findings have which label; ``meant`` are those of the true ones that their authors want so."""
 
     true: int
+    meant: int
     false: int
     undecided: int
-    unlabelled: int
 
     @classmethod
     def of(cls, findings: Iterable[Recorded]) -> Share:
-        """Of some findings."""
-        counts = label_counts(findings)
-        return cls(counts["true"], counts["false"], counts["undecided"], counts["unlabelled"])
+        """Of some findings, each counted once; those without a label are left out."""
+        some = list(findings)
+        true, false, undecided = (sum(each.label == label for each in some) for label in ("true", "false", "undecided"))
+        return cls(true, sum(each.meant for each in some), false, undecided)
 
     @property
     def precision(self) -> float | None:
@@ -47,38 +48,56 @@ class Share:
         return self.true / decided if decided else None
 
     def row(self, name: str) -> str:
-        """A row of a table in Markdown."""
-        low, high = wilson(self.true, self.true + self.false)
-        precision = "-" if self.precision is None else f"{self.precision:.2f} ({low:.2f} to {high:.2f})"
-        return f"| {name} | {self.true} | {self.false} | {self.undecided} | {precision} |"
+        """A row of a table in Markdown, with Wilson's interval, and with the precision if what is meant is no fault."""
+        decided = self.true + self.false
+        cells = [str(count) for count in (self.true, self.meant, self.false, self.undecided)]
+        if decided:
+            low, high = wilson(self.true, decided)
+            cells += [f"{self.true / decided:.2f} ({low:.2f} to {high:.2f})"]
+            cells += [f"{(self.true - self.meant) / decided:.2f}"]
+        else:
+            cells += ["-", "-"]
+        return f"| {' | '.join([name, *cells])} |"
 
 
-_SHARES = "| {} | true | false | undecided | precision |\n|---|--:|--:|--:|--:|"
+def _table(title: str, rows: Iterable[str]) -> str:
+    head = f"| {title} | true | of these meant | false | undecided | precision | if meant is false |"
+    return "\n".join([head, "|---|--:|--:|--:|--:|--:|--:|", *rows])
+
+
+def _each(findings: Iterable[Recorded]) -> list[Recorded]:
+    """Every finding as often as it was found."""
+    return [finding for finding in findings for _ in range(finding.times)]
 
 
 def by_rule(findings: Sequence[Recorded]) -> str:
     """A table of the labels by rule and severity."""
-    groups = sorted({(finding.key.rule, finding.severity) for finding in findings})
-    rows = [_SHARES.format("rule, severity")]
-    for rule, severity in groups:
-        some = [finding for finding in findings if (finding.key.rule, finding.severity) == (rule, severity)]
-        rows.append(Share.of(some).row(f"{rule} {severity}"))
-    return "\n".join(rows)
+    groups: dict[tuple[str, str], list[Recorded]] = {}
+    for finding in _each(findings):
+        groups.setdefault((finding.key.rule, finding.severity), []).append(finding)
+    return _table("rule", (Share.of(groups[group]).row(" ".join(group)) for group in sorted(groups)))
 
 
 def by_severity(findings: Sequence[Recorded]) -> str:
     """A table of the labels by severity."""
-    rows = [_SHARES.format("severity")]
-    for severity in ("error", "warning", "info"):
-        rows.append(Share.of(finding for finding in findings if finding.severity == severity).row(severity))
-    return "\n".join(rows)
+    some = _each(findings)
+    rows = (Share.of(f for f in some if f.severity == name).row(name) for name in ("error", "warning", "info"))
+    return _table("severity", rows)
 
 
 def sample(findings: Iterable[Recorded], size: int = SAMPLE, seed: int = SEED) -> list[Recorded]:
     """``size`` warnings drawn at random, always the same for the same findings; all where there are no more."""
     warnings = sorted((finding for finding in findings if finding.severity == "warning"), key=lambda each: each.key)
-    single = [finding for finding in warnings for _ in range(finding.times)]
+    single = _each(warnings)
     return single if len(single) <= size else random.Random(seed).sample(single, size)
+
+
+def of_sample(findings: Sequence[Recorded]) -> str:
+    """A table of the labels of the sample."""
+    drawn = sample(findings)
+    warnings = sum(finding.times for finding in findings if finding.severity == "warning")
+    name = f"{len(drawn)} of {warnings} warnings, at random" if len(drawn) < warnings else f"all {warnings} warnings"
+    return _table("sample", [Share.of(drawn).row(name)])
 
 
 def packages_table(outcomes: Mapping[str, Outcome], packages: Mapping[str, Package]) -> str:

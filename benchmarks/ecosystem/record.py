@@ -16,7 +16,8 @@ Label = Literal["", "true", "false", "undecided"]
 
 _HEAD = """\
 # What jitlint says about the packages of packages.toml, with what was made of it by reading the code or running it.
-# Written by `python -m benchmarks.ecosystem --record`; `label` (true, false, undecided) and `reason` are by hand.
+# Written by `python -m benchmarks.ecosystem --record`; `label` (true, false, undecided), `meant` and `reason` are by
+# hand. true: JAX does what the message says. meant: it does, and the authors want it so.
 """
 
 
@@ -41,6 +42,8 @@ class Recorded:
     message: str
     label: Label = ""
     reason: str = ""
+    meant: bool = False
+    """It is true, and the authors want it so: they would have to silence it."""
     times: int = 1
 
     def __post_init__(self) -> None:
@@ -48,6 +51,8 @@ class Recorded:
             raise ValueError(f"{self.key}: label is true, false or undecided, not {self.label!r}")
         if self.label and not self.reason:
             raise ValueError(f"{self.key}: a label needs a reason")
+        if self.meant and self.label != "true":
+            raise ValueError(f"{self.key}: only what is true can be meant")
 
     @property
     def wants_label(self) -> bool:
@@ -89,7 +94,7 @@ def compare(record: Iterable[Recorded], run: Iterable[Recorded], packages: Itera
     of_run = set(packages)
     old = {recorded.key: recorded for recorded in record if recorded.key.package in of_run}
     now = {
-        found.key: replace(found, label=known.label, reason=known.reason) if (known := old.get(found.key)) else found
+        found.key: replace(found, label=known.label, reason=known.reason, meant=known.meant) if (known := old.get(found.key)) else found
         for found in run
     }
     return Comparison(
@@ -102,11 +107,6 @@ def compare(record: Iterable[Recorded], run: Iterable[Recorded], packages: Itera
 
 def _differ(old: Recorded, new: Recorded) -> bool:
     return (old.severity, old.times) != (new.severity, new.times)
-
-
-def label_counts(findings: Iterable[Recorded]) -> Counter[str]:
-    """How many have each label; those without one are ``unlabelled``."""
-    return Counter(finding.label or "unlabelled" for finding in findings for _ in range(finding.times))
 
 
 def load(path: Path = RECORD) -> list[Recorded]:
@@ -129,6 +129,7 @@ def write(findings: Iterable[Recorded], path: Path = RECORD) -> None:
         fields |= {"severity": finding.severity, "message": finding.message}
         fields |= {"label": finding.label, "reason": finding.reason}
         rows = [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in fields.items() if value]
+        rows += ["meant = true"] if finding.meant else []
         rows += [f"times = {finding.times}"] if finding.times > 1 else []
         parts.append("\n".join(["[[finding]]", *rows, ""]))
     temporary = path.with_suffix(".new")
