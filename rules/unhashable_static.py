@@ -33,11 +33,21 @@ dataclass are unsafe: other code may change the object.
 
 from collections.abc import Iterator
 
-from jitlint.api import Certainty, Context, Report, Rule, Severity, StaticArgument
+from jitlint.api import Certainty, Context, Report, Rule, Severity, StaticArgument, StaticField
 
 
-def check(event: StaticArgument, ctx: Context) -> Iterator[Report]:
-    """Report an unhashable static argument."""
+def check(event: StaticArgument | StaticField, ctx: Context) -> Iterator[Report]:
+    """Report an unhashable static argument, or an array in what is static of a pytree."""
+    if isinstance(event, StaticField):
+        given = f"`{event.callee}`" if event.callee else "a jitted function"
+        yield Report(
+            event.node,
+            f"`{event.name}` of `{event.cls}` is static and holds an array, which JAX compares with `==`: "
+            f"a second instance given to {given} raises ValueError",
+            "make it data, or keep a tuple in it",
+            certainty=Certainty.POSSIBLE,
+        )
+        return
     if event.problem == "metadata":
         yield Report(
             event.node,
@@ -62,7 +72,7 @@ RULE = Rule(
     name="unhashable-static",
     severity=Severity.ERROR,
     since="0.1.0",
-    on=(StaticArgument,),
+    on=(StaticArgument, StaticField),
     check=check,
     fix="safe",
 )

@@ -131,3 +131,21 @@ class Model(FlaxPreTrainedModel):
 """
     assert codes(program) == [(8, "JIT105", "warning")]
     assert codes(program.replace("input_shape=input_shape)", "x=input_shape)")) == []
+
+
+def test_jit_of_jax_dataclasses_finds_static_parameters_by_their_annotations() -> None:
+    program = """\
+from typing import Literal
+
+import jax_dataclasses as jdc
+
+
+@jdc.jit
+def scaled(x, mode: jdc.Static[Literal["twice", "half"]], shift: Literal["up", "down"] = "up"):
+    return x * 2 if mode == "twice" else x / 2
+
+
+scaled(1.0, "twice")
+"""
+    assert codes(program) == []
+    assert codes(program.replace('"twice")', '"twice", "down")')) == [(11, "JIT108", "error")]

@@ -86,6 +86,16 @@ def annotated(interp: Interpreter, target: Func, param: Param) -> Value | None:
 
 
 @contextmanager
+def meaning(interp: Interpreter, target: Func, name: cst.BaseExpression) -> Value:
+    """What a name in the signature of a function stands for."""
+    with _inside(interp, target):
+        interp.quiet += 1
+        try:
+            return interp.eval(name)
+        finally:
+            interp.quiet -= 1
+
+
 def _inside(interp: Interpreter, target: Func) -> Iterator[None]:
     """Look names up where the function is defined."""
     from jitlint.semantics.interp import Frame

@@ -13,7 +13,7 @@ from jitlint.findings import Certainty, Finding, Severity, Span, Step
 from jitlint.knowledge import Knowledge
 from jitlint.project.model import JaxTarget, Limits, Module, Project
 from jitlint.project.names import prefixes
-from jitlint.semantics import captured, demands, mutation, roots, staleness
+from jitlint.semantics import captured, demands, metadata, mutation, roots, staleness
 from jitlint.semantics.context import Context
 from jitlint.semantics.depth import with_room
 from jitlint.semantics.events import Event, TracedUse
@@ -49,6 +49,7 @@ def analyse(
     def everything() -> list[Finding]:
         _interpret(interp, project)
         demands.report(interp)
+        metadata.report(interp)
         mutation.emit_mutated_statics(interp)
         staleness.emit_stale_reads(interp)
         captured.emit_captured(interp)

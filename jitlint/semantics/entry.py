@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from jitlint.semantics.values import Func, Value
 
 
+STATIC_BY_ANNOTATION = "static by annotation"
+"""Stands among the options of a jit that finds its static parameters by their annotations."""
+
+
 @dataclass(eq=False, slots=True)
 class Root:
     """A parameter of a jitted function, as the place where traced values begin."""

@@ -200,6 +200,16 @@ class StaticArgument(Event):
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
+class StaticField(Event):
+    """A pytree class keeps an array in what is static: the declared field ``name``, or something in the second result
+    of its ``tree_flatten`` (``name`` as written there). ``callee`` is a jitted function that is given an instance."""
+
+    cls: str
+    name: str
+    callee: str = ""
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
 class MutatedStatic(Event):
     """``node`` writes to an object that ``call`` gave as static, and a later call gives it again."""
 

@@ -23,6 +23,7 @@ from jitlint.semantics import (
     validity,
 )
 from jitlint.semantics.calls import Args
+from jitlint.semantics.entry import STATIC_BY_ANNOTATION
 from jitlint.semantics.events import ArrayWanted, DynamicShape, GradientCut, LostUpdate, NeedsConcrete
 from jitlint.semantics.values import (
     NONE,
@@ -1112,6 +1113,8 @@ def _transform(interp: Interpreter, model: FunctionModel, args: Args, node: cst.
         if model.transform in _FILTERS:
             options["filter"] = TRUE
         given_functions = [m for m in members(func) if m != NONE]
+        if model.transform == "annotated_jit":
+            options[STATIC_BY_ANNOTATION] = TRUE
         functions = [m for m in given_functions if not isinstance(m, Const | Host | Array)]
         results = [_wrap_one(interp, kind, m, options, nodes, node) for m in functions or given_functions]
         if len(results) > 1:

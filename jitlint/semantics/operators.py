@@ -1496,6 +1496,17 @@ _NOT_IN_PLACE = frozenset(
 """Array methods whose calls as statements look as if they changed the array."""
 
 
+_UPDATES = frozenset({"set", "add", "subtract", "multiply", "mul", "divide", "power", "min", "max", "apply"})
+"""What ``x.at[i]`` of a jax array has."""
+
+
+def _updates(interp: Interpreter, method: str, value: Value) -> bool:
+    """Is ``x.at[i].set(v)`` an update of a jax array, though nothing is known of ``x``? Frames of pandas have ``at``,
+    too, and any object may lie in their cells."""
+    libraries = {v.name.split(".")[0] for v in interp.frame.module.env.slots.values() if isinstance(v, LibV)}
+    return isinstance(value, Unknown | Tree) and method in _UPDATES and "jax" in libraries and "pandas" not in libraries
+
+
 def thrown_away(interp: Interpreter, node: cst.BaseExpression, value: Value) -> None:
     """Record an expression statement whose only point is a result that nobody takes."""
     if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
@@ -1505,6 +1516,7 @@ def thrown_away(interp: Interpreter, node: cst.BaseExpression, value: Value) -> 
             and isinstance(inner.value, cst.Attribute)
             and inner.value.attr.value == "at"
             and isinstance(value, Array)
+            and (isinstance(value, Array) or _updates(interp, node.func.attr.value, value))
             and node.func.attr.value != "get"
         ):
             name = interp.unit.code(inner.value.value)

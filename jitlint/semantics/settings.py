@@ -10,7 +10,7 @@ import libcst as cst
 from jitlint.findings import Applicability, Edit, Fix, NewImport
 from jitlint.fix.static_args import Kind, Parameter, Refusal, make_static
 from jitlint.semantics.demands import STRUCTURAL
-from jitlint.semantics.entry import Entry, Param, Root
+from jitlint.semantics.entry import STATIC_BY_ANNOTATION, Entry, Param, Root
 from jitlint.semantics.events import BadArgument, BlindTest, Event, NeedsConcrete, StaticArgument, TruthTest
 from jitlint.semantics.validity import unhashable
 from jitlint.semantics.values import (
@@ -225,6 +225,8 @@ def edit_site(ctx: Context, entry: Entry, names: list[str]) -> tuple[Edit, tuple
     """The edit of one jit site, and the imports that it needs; a reason when it cannot be edited."""
     if not isinstance(entry.node, cst.BaseExpression):
         return "the jit site is no expression"
+    if STATIC_BY_ANNOTATION in entry.options:
+        return "its static parameters are told by their annotations"
     span = entry.unit.span(entry.node)
     module = entry.unit.module
     outcome = make_static(

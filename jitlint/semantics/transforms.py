@@ -13,7 +13,7 @@ import libcst as cst
 
 from jitlint.semantics import cachekey, calls, demands, donation, leaks, operators, prng, shapes, timing
 from jitlint.semantics.calls import Args, Binding
-from jitlint.semantics.entry import Call, Entry, Param, Root
+from jitlint.semantics.entry import STATIC_BY_ANNOTATION, Call, Entry, Param, Root
 from jitlint.semantics.events import (
     BadArgument,
     BadResult,
@@ -448,6 +448,8 @@ def _read_options(interp: Interpreter, entry: Entry) -> None:
     entry.static_names = _strs(o.get("static_argnames"))
     entry.donate_nums = _ints(o.get("donate_argnums")) or ()
     entry.donate_names = _strs(o.get("donate_argnames")) or ()
+    if STATIC_BY_ANNOTATION in o:
+        entry.static_names = tuple(p.name for p in entry.params or () if _says_static(interp, entry, p)) or None
     for key, read in ((nums_key, entry.static_nums), ("static_argnames", entry.static_names)):
         value = o.get(key)
         if value is not None and value != NONE and read is None:
@@ -455,6 +457,17 @@ def _read_options(interp: Interpreter, entry: Entry) -> None:
     if "**" in o:
         entry.opaque = True
     entry.statics = frozenset(_static_names(entry, passed=None))
+
+
+def _says_static(interp: Interpreter, entry: Entry, param: Param) -> bool:
+    """Is the annotation of a parameter one that means that it is static?"""
+    annotation = param.annotation
+    target = annotation.value if isinstance(annotation, cst.Subscript) else annotation
+    if entry.target is None or not isinstance(target, cst.Name | cst.Attribute):
+        return False
+    kind = demands.meaning(interp, entry.target, target)
+    model = interp.knowledge.class_(kind.name) if isinstance(kind, LibV) else None
+    return model is not None and model.kind == "static"
 
 
 def _static_names(entry: Entry, passed: dict[str, str] | None) -> Iterator[str]:

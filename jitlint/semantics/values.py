@@ -451,6 +451,15 @@ class ClassV(Box, Value):
                 return c.slots[name]
         return None
 
+    def annotation_of(self, field: str) -> cst.Name | None:
+        """The name in the body of the class that declares a field with its type."""
+        for s in self.node.body.body:
+            for small in s.body if isinstance(s, cst.SimpleStatementLine) else ():
+                if isinstance(small, cst.AnnAssign) and isinstance(small.target, cst.Name):
+                    if small.target.value == field:
+                        return small.target
+        return None
+
     def opaque(self) -> bool:
         """True when some base is not of the project (attributes may come from there)."""
         return any(not isinstance(c, ClassV) and c != LibV("builtins.object") for c in self.mro())
