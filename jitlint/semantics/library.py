@@ -1042,6 +1042,7 @@ def _key(interp: Interpreter, model: FunctionModel, given: Given, node: cst.CSTN
 
 _JITS = {"jit", "pjit", "pmap", "filter_jit", "filter_pmap"}
 _KIND = {
+    "annotated_jit": "jit",
     "remat": "checkpoint",
     "jacobian": "jacrev",
     "xla_computation": "traced",

@@ -1515,8 +1515,6 @@ def thrown_away(interp: Interpreter, node: cst.BaseExpression, value: Value) -> 
             isinstance(inner, cst.Subscript)
             and isinstance(inner.value, cst.Attribute)
             and inner.value.attr.value == "at"
-            and isinstance(value, Array)
-            and (isinstance(value, Array) or _updates(interp, node.func.attr.value, value))
             and node.func.attr.value != "get"
         ):
             name = interp.unit.code(inner.value.value)
