@@ -1516,6 +1516,7 @@ def thrown_away(interp: Interpreter, node: cst.BaseExpression, value: Value) -> 
             and isinstance(inner.value, cst.Attribute)
             and inner.value.attr.value == "at"
             and node.func.attr.value != "get"
+            and (isinstance(value, Array) or _updates(interp, node.func.attr.value, value))
         ):
             name = interp.unit.code(inner.value.value)
             interp.emit(LostUpdate(node=node, unit=interp.unit, method=f".at[].{node.func.attr.value}", name=name))
