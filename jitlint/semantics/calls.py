@@ -210,9 +210,8 @@ def call_value(interp: Interpreter, func: Value, args: Args, node: cst.CSTNode) 
 
             def arm(m: Value) -> Callable[[], bool]:
                 def run() -> bool:
-                    interp.unsure += len(callables) > 1
-                    results.append(call_value(interp, m, args, node))
-                    interp.unsure -= len(callables) > 1
+                    with interp.perhaps(len(callables) > 1):
+                        results.append(call_value(interp, m, args, node))
                     return True
 
                 return run
@@ -317,6 +316,16 @@ def signature(interp: Interpreter, func: Value, depth: int = 0) -> tuple[Param, 
     return None
 
 
+def given_by_name(func: Value) -> set[str]:
+    """The parameters that ``partial`` gives by keyword: what callers see as defaults."""
+    names: set[str] = set()
+    while isinstance(func, Partial | Wrapped):
+        if isinstance(func, Partial):
+            names |= func.kwargs.keys()
+        func = func.func
+    return names
+
+
 def underlying(func: Value, depth: int = 0) -> Func | None:
     """The function of the project that runs in the end when ``func`` is called."""
     if depth > 8:
@@ -348,6 +357,8 @@ class Binding:
     extra_kw: dict[str, Value] = field(default_factory=dict)
     loose: bool = False
     """Unknown ``*rest`` or ``**more`` took part: parameters without a value may still be passed."""
+    surplus: bool = False
+    """There are more arguments than parameters."""
 
 
 def bind(params: tuple[Param, ...] | list[Param], args: Args) -> Binding:
@@ -366,6 +377,8 @@ def bind(params: tuple[Param, ...] | list[Param], args: Args) -> Binding:
                 out.nodes[name] = node
         elif star:
             out.extra.append(v)
+        else:
+            out.surplus = True
     by_name = {p.name: p for p in params if p.kind in ("pos", "kwonly")}
     for k, v in args.kw.items():
         if k in by_name:
@@ -476,6 +489,8 @@ def call_function(interp: Interpreter, func: Func, args: Args, node: cst.CSTNode
         return UNKNOWN
     params = parameters(func.node)
     binding = bind(params, args)
+    if (interp.forks or interp.unsure) and _misfit(func, params, binding):
+        return UNKNOWN  # of several functions or branches, it is not this one that Python comes to
     env = Env(func.env, func.name)
     for p in params:
         env.slots[p.name] = _argument(interp, func, p, binding, args, node)
@@ -493,6 +508,15 @@ def call_function(interp: Interpreter, func: Func, args: Args, node: cst.CSTNode
         if _on_trial(interp):
             idle = said == (interp.activity, len(interp.entries))
             interp.idle[key] = interp.idle.get(key, 0) + used if idle else 0
+
+
+def _misfit(func: Func, params: tuple[Param, ...], binding: Binding) -> bool:
+    """Would Python refuse the call, as one with too many arguments, or too few?"""
+    if binding.loose or func.flavour is not None or not isinstance(func.lazy, cst.FunctionDef) or func.lazy.decorators:
+        return False
+    kinds = {p.kind for p in params}
+    missing = any(p.kind in ("pos", "posonly", "kwonly") and p.name not in binding.values and not p.has_default for p in params)
+    return missing or bool(binding.extra_kw) and "kwargs" not in kinds or binding.surplus
 
 
 def _on_trial(interp: Interpreter) -> bool:
@@ -596,7 +620,7 @@ def _memo_key(interp: Interpreter, func: Func, env: Env) -> Any | None:
             return None
         prints.append(f)
     traces = tuple((t.kind, id(t.entry)) for t in interp.traces)
-    guards = frozenset(n for g in interp.guards for n in g.names) if interp.traces else None
+    guards = tuple(interp.guards) if interp.traces else None
     unsure = interp.unsure > 0
     return (id(func), func.env.version, interp.epoch, interp.compile_time, unsure, traces, guards, tuple(prints))
 
@@ -696,6 +720,7 @@ def run_body(interp: Interpreter, func: Func, env: Env, node: cst.CSTNode | None
         falls = interp.block(func.lazy.body)
     finally:
         interp.frames.pop()
+        interp.concrete -= frame.concrete
         del interp.loops[loops:]
         del interp.guards[interp_guards:]
     scope = scope_of(func.lazy, func.unit.statement.text)
@@ -967,7 +992,10 @@ def _is_one(interp: Interpreter, value: Value, kind: Value) -> bool | None:
         if name in _JAX_ARRAY:
             return value.level >= Level.HOST
         if name in ("numpy.ndarray", "numpy.generic"):
-            return None if value.level is Level.NUMPY else False
+            if value.level is not Level.NUMPY:
+                return False
+            # what has no dimension may be a NumPy scalar; of what nothing is known, an array is by far likelier
+            return None if value.shape == () else name == "numpy.ndarray"
         if name in _SCALARS or name in _CONTAINERS:
             return False if value.level >= Level.HOST else None
         return None

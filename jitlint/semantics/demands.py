@@ -18,6 +18,7 @@ from jitlint.semantics.events import BadArgument, BadSite, StaticArgument
 from jitlint.semantics.values import (
     NONE,
     Array,
+    ClassV,
     Const,
     Func,
     Host,
@@ -85,7 +86,6 @@ def annotated(interp: Interpreter, target: Func, param: Param) -> Value | None:
     return None if isinstance(value, Unknown) else value
 
 
-@contextmanager
 def meaning(interp: Interpreter, target: Func, name: cst.BaseExpression) -> Value:
     """What a name in the signature of a function stands for."""
     with _inside(interp, target):
@@ -96,6 +96,7 @@ def meaning(interp: Interpreter, target: Func, name: cst.BaseExpression) -> Valu
             interp.quiet -= 1
 
 
+@contextmanager
 def _inside(interp: Interpreter, target: Func) -> Iterator[None]:
     """Look names up where the function is defined."""
     from jitlint.semantics.interp import Frame
@@ -131,9 +132,10 @@ def report(interp: Interpreter) -> None:
         if entry.kind not in ("jit", "pjit") or entry.opaque or entry.target is None:
             continue
         _report_statics(interp, entry, entry.target)
+        settled = entry.statics | calls.given_by_name(entry.func)
         for root in list(entry.roots.values()):
             param = entry.param(root.name)
-            if param is None or param.kind in ("args", "kwargs") or root.name in entry.statics or not is_open(root):
+            if param is None or param.kind in ("args", "kwargs") or root.name in settled or not is_open(root):
                 continue
             node = _node_of(entry, root.name)
             invalid = next(_invalid(interp, entry, root, param), None)
@@ -202,13 +204,22 @@ def _invalid(interp: Interpreter, entry: Entry, root: Root, param: Param) -> Ite
     assert entry.target is not None and entry.params is not None
     if entry.target.owner is not None and entry.params[0] is param and param.name in ("self", "cls"):
         return
+    if _is_called_elsewhere(entry.target):
+        return
     said = annotated(interp, entry.target, param)
     for m in members(said) if said is not None else ():
         yield from validity.invalid_leaves(interp, m)
-    if said is None and "call" in root.demands and any(_names_function(word) for word in root.name.split("_")):
+    functional = "call" in root.demands and any(_names_function(word) for word in root.name.split("_"))
+    if said is None and functional and not root.passed:
         yield validity.Invalid(Host("function"), "a function")
     if said is None and ("str" in root.demands or py_type(param.default or NONE) == "str"):
         yield validity.Invalid(Host("str"), "a string")
+
+
+def _is_called_elsewhere(method: Func) -> bool:
+    """Is it a method that callers of a base class reach, which may wrap what they pass?"""
+    bases = method.owner.mro() if method.owner is not None else ()
+    return any(isinstance(c, ClassV) and c is not method.owner and method.name in c.slots for c in bases)
 
 
 def _names_function(word: str) -> bool:

@@ -152,8 +152,9 @@ def probe(interp: Interpreter, entry: Entry) -> None:
     with interp.as_root(calls.module_of(interp, entry.target), entry.unit, entry.node):
         origin = Origin(f"`{entry.name}` is jitted here", entry.node, entry.unit)
         args = Args()
+        given = calls.given_by_name(entry.func)
         for i, p in enumerate(entry.params):
-            if p.kind in ("args", "kwargs"):
+            if p.kind in ("args", "kwargs") or p.name in given:
                 continue
             value = _probe_argument(interp, entry, p, origin, i)
             if p.kind == "kwonly":
