@@ -276,6 +276,8 @@ class Interpreter:
     # ---------------------------------------------------------------- context
 
     @property
+        self.last_operand: tuple[cst.BooleanOperation, Value] | None = None
+        """What the second operand of the last ``and`` or ``or`` was worth: who tests the whole tests it."""
     def frame(self) -> Frame:
         return self.frames[-1]
 
@@ -724,6 +726,8 @@ class Interpreter:
                     other = self._peek(one.comparator)
                     if isinstance(other, Const):
                         self._narrow_to(test.left, other)
+        if isinstance(value, Unknown) and self.last_operand is not None and self.last_operand[0] is node:
+            operators.truth(self, self.last_operand[1], self.last_operand[0].right, construct)
             case cst.Call(func=cst.Name(value="isinstance"), args=[what, kind]):
                 kinds = self._peek(kind.value)
                 if kinds is not None and holds:
@@ -1412,6 +1416,7 @@ class Interpreter:
         return calls.make_function(self, node)
 
     def _named(self, node: cst.NamedExpr) -> Value:
+        self.last_operand = (node, right)
         value = self.eval(node.value)
         self.assign(node.target, value, node)
         return value

@@ -22,6 +22,7 @@ from jitlint.semantics.events import (
 from jitlint.semantics.source import descendants, fills_once
 from jitlint.semantics.state import Box, Read
 from jitlint.semantics.values import (
+    DECLARED,
     GONE,
     NO_LOOPS,
     NONE,
@@ -264,20 +265,26 @@ def truth(interp: Interpreter, value: Value, node: cst.CSTNode, construct: str) 
             if isinstance(m, Array) and m.shape is not None and any(d is not None and d != 1 for d in m.shape):
                 error = "ValueError"
             interp.raised += not possible and not interp.muted
-            interp.emit(
-                TruthTest(
-                    node=node,
-                    unit=interp.unit,
-                    value=value,
-                    leaf=m,
-                    error=error,
-                    possible=possible,
-                    construct=construct,
-                    reached=not interp.muted,
-                )
-            )
+            interp.emit(_truth_test(interp, value, m, node, construct, error, possible))
             return None
+        if isinstance(m, Array) and m.via == DECLARED and isinstance(value, Union):
+            interp.emit(_truth_test(interp, value, m, node, construct, "TracerBoolConversionError", True))
     return None
+
+
+def _truth_test(
+    interp: Interpreter, value: Value, leaf: Array | Tree, node: cst.CSTNode, construct: str, error: str, possible: bool
+) -> TruthTest:
+    return TruthTest(
+        node=node,
+        unit=interp.unit,
+        value=value,
+        leaf=leaf,
+        error=error,
+        possible=possible,
+        construct=construct,
+        reached=not interp.muted,
+    )
 
 
 # ------------------------------------------------------------------------------------------------ operators

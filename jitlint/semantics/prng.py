@@ -7,6 +7,7 @@ box of the interpreter's, so that branches that exclude each other do not see ea
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -17,7 +18,7 @@ import libcst as cst
 from jitlint.semantics.entry import Entry
 from jitlint.semantics.events import KeyReuse
 from jitlint.semantics.source import ancestors, descendants
-from jitlint.semantics.values import KEY, Array, Env, Unknown, Value, leaves
+from jitlint.semantics.values import KEY, NONE, Array, Env, Func, LibV, ModuleV, Unknown, Value, leaves, members
 from jitlint.semantics.variation import is_test
 
 if TYPE_CHECKING:
@@ -54,6 +55,21 @@ def token(interp: Interpreter) -> str:
 def item_token(base: str | None, index: object) -> str | None:
     """The name of an element of an array of keys, by its constant index."""
     return f"{base}[{index}]" if is_token(base) else None
+
+
+_NAMES = frozenset({"key", "rng", "rng_key", "prng_key", "seed_key"})
+
+
+def is_named_key(module: ModuleV, function: Func, name: str) -> bool:
+    """Is a parameter called as keys are, where a variable of that name is handed to ``jax.random``? Generators of NumPy
+    bear such names, too, but have methods; ``key`` alone may be that of a dict."""
+    if name not in _NAMES:
+        return False
+    text = function.unit.code(function.lazy) if name == "key" else module.module.text
+    spelt = [k for k, v in module.env.slots.items() if v == LibV("jax.random") and isinstance(k, str)]
+    called = "|".join(map(re.escape, ("jax.random", *spelt)))
+    drawn = re.search(rf"\b(?:{called})\.\w+\(\s*(?:key\s*=\s*)?{name}\b", text)
+    return drawn is not None and not re.search(rf"(?<![\w.]){name}\.\w+\(", module.module.text)
 
 
 def is_token(via: str | None) -> bool:
@@ -117,7 +133,8 @@ def _masks(unit: Unit, statement: cst.CSTNode | None, node: cst.CSTNode) -> dict
 def _identity(interp: Interpreter, key: Value, at: cst.CSTNode | None) -> Any:
     if isinstance(key, Array) and is_token(key.via):
         return key.via
-    if isinstance(at, cst.Name | cst.Attribute) and isinstance(key, Array | Unknown):
+    kinds = {type(m) for m in members(key) if m != NONE}
+    if isinstance(at, cst.Name | cst.Attribute) and kinds and kinds <= {Array, Unknown}:
         place = interp.place(at)
         if place is not None:
             interp.boxes.append(place[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -11,15 +12,19 @@ from jitlint.semantics.calls import Args
 from jitlint.semantics.entry import Entry, Param
 from jitlint.semantics.events import BadSite
 from jitlint.semantics.values import (
+    DECLARED,
     NONE,
     UNKNOWN,
+    Array,
     Bound,
     ClassV,
     Func,
     Host,
+    Level,
     Obj,
     Origin,
     Tree,
+    Union,
     Value,
     join,
     py_type,
@@ -136,11 +141,16 @@ def host_argument(interp: Interpreter, func: Func, p: Param) -> Value:
     value = demands.annotated(interp, func, p)
     default = func.defaults.get(p.name)
     if value is None:
+        if default == NONE and p.annotation is None and prng.is_named_key(calls.module_of(interp, func), func, p.name):
+            return union([NONE, Array(Level.HOST, "key", via=DECLARED)])
         if default is None or default == NONE:
             return UNKNOWN
         kind = py_type(default)
         return Host(kind) if kind in ("bool", "int", "float", "str") else UNKNOWN
-    return value if default is None else join(value, default)
+    value = value if default is None else join(value, default)
+    if isinstance(value, Union) and not all(isinstance(m, Array) for m in value.members):
+        return union(replace(m, via=DECLARED) if m == Array(Level.HOST) else m for m in value.members)
+    return value
 
 
 def probe(interp: Interpreter, entry: Entry) -> None:

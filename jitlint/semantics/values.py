@@ -69,6 +69,8 @@ ZERO_D = "0-d array"
 """``via`` of a numpy array without axes, which, unlike a scalar of numpy, has no hash."""
 DONATED = "donated"
 MAYBE_DONATED = "maybe donated"
+DECLARED = "declared"
+"""``via`` of an array that is given or not: its parameter says so, and nothing tells who gives it."""
 GONE = frozenset({"leaked", DONATED, MAYBE_DONATED})
 """Values of ``via`` that say that an array cannot be used any more."""
 
@@ -455,9 +457,9 @@ class ClassV(Box, Value):
         """The name in the body of the class that declares a field with its type."""
         for s in self.node.body.body:
             for small in s.body if isinstance(s, cst.SimpleStatementLine) else ():
-                if isinstance(small, cst.AnnAssign) and isinstance(small.target, cst.Name):
-                    if small.target.value == field:
-                        return small.target
+                target = small.target if isinstance(small, cst.AnnAssign) else None
+                if isinstance(target, cst.Name) and target.value == field:
+                    return target
         return None
 
     def opaque(self) -> bool:
