@@ -46,7 +46,9 @@ if TYPE_CHECKING:
 def get_attribute(interp: Interpreter, base: Value, name: str, node: cst.CSTNode) -> Value:
     """``base.name``."""
     if isinstance(base, Union):
-        return union(_get(interp, m, name, node) for m in base.members if m != NONE)
+        alternatives = [m for m in base.members if m != NONE]
+        with interp.perhaps(len(alternatives) > 1):
+            return union([_get(interp, m, name, node) for m in alternatives])
     return _get(interp, base, name, node)
 
 
@@ -182,6 +184,19 @@ def _tree_attribute(interp: Interpreter, base: Tree, name: str, node: cst.CSTNod
             LibV(f"jax.Array.{name}"), Array(Level.TRACED, roots=base.roots, origin=base.origin, maybe=base.maybe)
         )
     return UNKNOWN
+
+
+def array_has(interp: Interpreter, array: Array, name: str) -> bool | None:
+    """``hasattr(array, name)``, where that is known; False only for what is traced for certain."""
+    if name in ("shape", "dtype", "ndim", "size"):
+        return True
+    model = interp.knowledge.attribute("host_array" if array.level is Level.NUMPY else "array", name)
+    if model is None:
+        return None
+    raises = model.raises if isinstance(model, AttributeModel) and array.is_traced else None
+    if raises is None:
+        return True
+    return False if raises == "AttributeError" and not array.maybe else None
 
 
 def array_attribute(interp: Interpreter, base: Array, name: str, node: cst.CSTNode) -> Value:

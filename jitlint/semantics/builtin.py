@@ -343,8 +343,9 @@ def _hasattr(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
             name in v.slots or v.project_class is not None and v.project_class.lookup(name) is not None
         ):
             return TRUE
-        if isinstance(v, Array) and name in ("shape", "dtype", "ndim", "size"):
-            return TRUE
+        if isinstance(v, Array) and isinstance(name, str):
+            known = attributes.array_has(interp, v, name)
+            return Host("bool") if known is None else Const(known)
         if isinstance(v, Const | ListV | DictV | Tup) and name in ("shape", "dtype", "ndim"):
             return FALSE
     return Host("bool")

@@ -16,7 +16,7 @@ import libcst as cst
 
 from jitlint.knowledge import ClassModel, Knowledge
 from jitlint.project.model import Limits, Module, Project, TopStatement
-from jitlint.semantics import attributes, calls, lifetime, operators, trips
+from jitlint.semantics import attributes, calls, errors, lifetime, operators, trips
 from jitlint.semantics.entry import Entry
 from jitlint.semantics.events import (
     ArrayWanted,
@@ -73,6 +73,8 @@ MAX_CALL_DEPTH = 48
 MAX_LOOP_PASSES = 4
 UNROLL = 8
 """Loops of known length up to this are run turn by turn, so that what each turn sees is exact."""
+UNROLL_ELEMENTS = 16
+"""The same for comprehensions, whose turns are short."""
 MAX_NESTED_TURNS = 64
 STEPS_PER_STATEMENT = 40_000
 STEPS_PER_FUNCTION = 12_000
@@ -132,10 +134,16 @@ class Trace:
 
 @dataclass(eq=False, slots=True)
 class Guard:
-    """A ``try`` whose body is running: the exception names that it catches and the node of the first handler."""
+    """A ``try`` whose body is running: the exception names that it swallows, the node of the first handler, and the
+    branches and loops around it."""
 
     names: frozenset[str]
     node: cst.CSTNode
+    around: tuple[int, int]
+    tripped: bool = False
+    """A traced value has raised for certain: the rest of the body does not run."""
+    doubted: bool = False
+    """A traced value may have raised."""
 
 
 @dataclass(eq=False, slots=True)
@@ -172,6 +180,8 @@ class Frame:
     """A test whose code expects an error somewhere: the functions that it makes may be there to raise it."""
     kept: bool = False
     """Something made in it outlives it: a function or object is returned or stored elsewhere."""
+    concrete: int = 0
+    """How many a ``try`` before this place would have left it for what is traced."""
 
 
 class Interpreter:
@@ -264,7 +274,10 @@ class Interpreter:
         self.conventional: dict[int, tuple[Func, ClassV | None, ClassModel, str]] = {}
         """Functions that libraries trace, as a rule, by an id: with owner, row and name of the method."""
         self.muted = 0
+        self.concrete = 0
         """Above zero in the later arms of a decision whose first test raises: they are never reached."""
+        self.last_operand: tuple[cst.BooleanOperation, Value] | None = None
+        """What the second operand of the last ``and`` or ``or`` was worth: who tests the whole tests it."""
         self.blind: dict[int, BlindTest] = {}
         """Tests that are blind to tracers, by the id of their node, until something is decided by them."""
         self.watch: Callable[[Frame, cst.CSTNode, Value], None] | None = None
@@ -276,8 +289,6 @@ class Interpreter:
     # ---------------------------------------------------------------- context
 
     @property
-        self.last_operand: tuple[cst.BooleanOperation, Value] | None = None
-        """What the second operand of the last ``and`` or ``or`` was worth: who tests the whole tests it."""
     def frame(self) -> Frame:
         return self.frames[-1]
 
@@ -333,6 +344,8 @@ class Interpreter:
         inner = self.guards[self.traces[-1].guards_at :] if self.traces else ()
         if inner:
             event.guards = frozenset().union(*(g.names for g in inner))
+        if isinstance(event, TracedUse) and self.traces and not self._arrives(event, inner):
+            return
         key = (type(event), id(event.node), event.role)
         bucket = self.events.setdefault(key, Bucket())
         if isinstance(event, TracedUse):
@@ -347,6 +360,18 @@ class Interpreter:
                     bucket.events.append(event)
         elif len(bucket.events) < 64:
             bucket.events.append(event)
+
+    def _arrives(self, event: TracedUse, guards: Sequence[Guard]) -> bool:
+        """Does the run of a trace come this far? What raises ends the body of the ``try`` that catches it, and what a
+        ``try`` that leaves for traced values lets pass is concrete."""
+        if self.concrete or any(g.tripped for g in guards):
+            return False
+        for guard in reversed(guards):
+            if event.error and not guard.names.isdisjoint(errors.ancestry(event.error)):
+                certain = guard.around == (self.forks, len(self.loops)) and not event.possible and not self.muted
+                guard.tripped, guard.doubted = guard.tripped or certain, True
+                break
+        return True
 
     def origin(self, what: str, node: cst.CSTNode, before: Origin | None = None) -> Origin:
         """A step of a trace path at ``node`` in the running unit."""
@@ -414,9 +439,12 @@ class Interpreter:
         frame.nesting += 1
         for arm in arms:
             mark = self.trail.mark()
+            concrete = frame.concrete
             self.forks += 1
             flows.append(arm())
             self.forks -= 1
+            self.concrete -= frame.concrete - concrete
+            frame.concrete = concrete
             if flows[-1]:
                 alternatives.append(self.trail.changes(mark))
             self.trail.undo(mark)
@@ -450,13 +478,21 @@ class Interpreter:
     @contextmanager
     def on_host(self) -> Iterator[None]:
         """What runs in here runs outside of every trace, loop and ``try`` that is running."""
-        saved = (self.traces, self.loops, self.guards, self.compile_time, self.jit_off, self.lax_off)
-        self.traces, self.loops, self.guards = [], [], []
+        saved = (self.traces, self.loops, self.guards, self.compile_time, self.jit_off, self.lax_off, self.concrete)
+        self.traces, self.loops, self.guards, self.concrete = [], [], [], 0
         self.compile_time = self.jit_off = self.lax_off = 0
         try:
             yield
         finally:
-            self.traces, self.loops, self.guards, self.compile_time, self.jit_off, self.lax_off = saved
+            (
+                self.traces,
+                self.loops,
+                self.guards,
+                self.compile_time,
+                self.jit_off,
+                self.lax_off,
+                self.concrete,
+            ) = saved
 
     def _run_statements(self, mod: ModuleV) -> None:
         mark = self.trail.mark()
@@ -650,6 +686,13 @@ class Interpreter:
         return any(flows)
 
     @contextmanager
+    def perhaps(self, several: bool) -> Iterator[None]:
+        """While this runs for one of ``several`` alternatives of a value, what it does is possible only."""
+        self.unsure += several
+        yield
+        self.unsure -= several
+
+    @contextmanager
     def _not_given(self, holds: bool) -> Iterator[None]:
         """While this runs (and ``holds``), code for what was not given: it is often meant for the host only, so what it
         does under a trace is possible only, and other arguments may have other types than elsewhere."""
@@ -683,6 +726,8 @@ class Interpreter:
         """Evaluate a condition: True or False when known, None when not; a traced one is recorded."""
         value, raises = self._attempt(node)
         self.muted += raises
+        if isinstance(value, Unknown) and self.last_operand is not None and self.last_operand[0] is node:
+            operators.truth(self, self.last_operand[1], self.last_operand[0].right, construct)
         known = operators.truth(self, value, node, construct)
         self.decides = operators.varying(value) if known is None else NO_LOOPS
         self.muted -= raises
@@ -726,14 +771,14 @@ class Interpreter:
                     other = self._peek(one.comparator)
                     if isinstance(other, Const):
                         self._narrow_to(test.left, other)
-        if isinstance(value, Unknown) and self.last_operand is not None and self.last_operand[0] is node:
-            operators.truth(self, self.last_operand[1], self.last_operand[0].right, construct)
             case cst.Call(func=cst.Name(value="isinstance"), args=[what, kind]):
                 kinds = self._peek(kind.value)
                 if kinds is not None and holds:
                     self._narrow_tree(what.value, kinds)
                 if kinds is not None:
                     self._narrow(what.value, lambda v: calls.is_instance(self, v, kinds) is not (not holds))
+            case cst.Call(func=cst.Name(value="hasattr"), args=[what, name]) if holds:
+                self._narrow_to_owner(what.value, self._peek(name.value))
             case cst.Call(func=cst.Name(value="callable"), args=[what]):
                 self._narrow(what.value, lambda v: calls.is_callable(v) is not (not holds))
             case cst.Name() | cst.Attribute():
@@ -780,6 +825,21 @@ class Interpreter:
         if place is not None and isinstance(place[2], Host) and place[2].type == type(value.value).__name__:
             self.trail.write(place[0], place[1], replace(value, loops=place[2].loops))
 
+    def _narrow_to_owner(self, node: cst.BaseExpression, name: Value | None) -> None:
+        """What has an attribute that a tracer lacks is none."""
+        place = self.place(node)
+        if place is None or not isinstance(name, Const) or not isinstance(name.value, str):
+            return
+        attribute = name.value
+
+        def owner(v: Value) -> Value:
+            lacks = isinstance(v, Array) and attributes.array_has(self, replace(v, maybe=False), attribute) is False
+            return UNKNOWN if lacks else v
+
+        narrowed = join_all(owner(m) for m in members(place[2]))
+        if narrowed != place[2]:
+            self.trail.write(place[0], place[1], narrowed)
+
     def _narrow_tree(self, node: cst.BaseExpression, kind: Value) -> None:
         """An argument of unknown structure that passed ``isinstance`` for a container is one, and no array."""
         place = self.place(node)
@@ -824,8 +884,8 @@ class Interpreter:
 
         return self._loop(node, loop, bind, lambda: self.block(node.body), endless=False)
 
-    def _turns(self, content: Tup) -> int | None:
-        if content.items is None or len(content.items) > UNROLL:
+    def _turns(self, content: Tup, most: int = UNROLL) -> int | None:
+        if content.items is None or len(content.items) > most:
             return None
         turns = len(content.items)
         for loop in self.loops:
@@ -1020,12 +1080,13 @@ class Interpreter:
     def _try(self, node: cst.Try | cst.TryStar) -> bool:
         names = frozenset(n for h in node.handlers if not _raises_again(h) for n in self._caught(h))
         mark = self.trail.mark()
-        guard = Guard(names, node.handlers[0]) if node.handlers else None
+        guard = Guard(names, node.handlers[0], (self.forks, len(self.loops))) if node.handlers else None
         if guard is not None:
             self.guards.append(guard)
         falls = self.block(node.body)
         if guard is not None:
             self.guards.pop()
+            falls = falls and not guard.tripped
         after = self.trail.changes(mark)
         states = [after] if falls else []
         if falls and node.orelse is not None:
@@ -1047,6 +1108,9 @@ class Interpreter:
                 states.append(self.trail.changes(inner))
             self.trail.undo(inner)
         self.trail.merge(states, join)
+        if guard is not None and guard.doubted and falls and not any(flows[1:]):
+            self.concrete += 1
+            self.frame.concrete += 1
         if node.finalbody is not None and not self.block(node.finalbody.body):
             return False
         return any(flows)
@@ -1352,6 +1416,7 @@ class Interpreter:
         kept = [m for m in members(left) if operators.known_truth(m) is not is_and]
         if not kept:
             return right
+        self.last_operand = (node, right)
         return join(left if len(kept) == len(members(left)) else join_all(kept), right)
 
     def _comparison(self, node: cst.Comparison) -> Value:
@@ -1416,7 +1481,6 @@ class Interpreter:
         return calls.make_function(self, node)
 
     def _named(self, node: cst.NamedExpr) -> Value:
-        self.last_operand = (node, right)
         value = self.eval(node.value)
         self.assign(node.target, value, node)
         return value
@@ -1493,12 +1557,13 @@ class Interpreter:
             loop.trip = operators.trip_count(iterable)
         loop.traced = self.tracing
         frame.env = env
-        if self._turns(content) is None:
+        turns = self._turns(content, UNROLL_ELEMENTS)
+        if turns is None:
             loop.passes = 1
         self.loops.append(loop)
         made = len(self.functions)
         try:
-            if self._turns(content) is not None and content.items is not None:
+            if turns is not None and content.items is not None:
                 out: list[Value] = []
                 loose = False
                 for turn, item in enumerate(content.items):

@@ -499,7 +499,8 @@ def _shaped(
     result: Term,
     me: Value | None,
 ) -> Value:
-    jax = is_jax(model.name) or isinstance(me, Array) and me.level is not Level.NUMPY
+    on_device = is_jax(model.name) and result.op != "host_array"
+    jax = on_device or isinstance(me, Array) and me.level is not Level.NUMPY
     name = model.name
 
     def array() -> Array:
@@ -1113,9 +1114,9 @@ def _transform(interp: Interpreter, model: FunctionModel, args: Args, node: cst.
             return Partial(LibV(model.name), (), {k: v for k, v in options.items() if k != "**"}, node)
         if model.transform in _FILTERS:
             options["filter"] = TRUE
-        given_functions = [m for m in members(func) if m != NONE]
         if model.transform == "annotated_jit":
             options[STATIC_BY_ANNOTATION] = TRUE
+        given_functions = [m for m in members(func) if m != NONE]
         functions = [m for m in given_functions if not isinstance(m, Const | Host | Array)]
         results = [_wrap_one(interp, kind, m, options, nodes, node) for m in functions or given_functions]
         if len(results) > 1:

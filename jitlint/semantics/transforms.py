@@ -197,6 +197,8 @@ def _abstract_object(value: Obj, go: Callable[[Value, str], Value]) -> Value:
     for k, v in value.slots.items():
         if k not in data or lenient and isinstance(v, Func | Bound | Partial | Jitted | Wrapped | LibV):
             out.slots[k] = v
+        elif cls.facts.unread and not any(isinstance(x, Array) and x.level is not Level.NUMPY for x in leaves(v)):
+            out.slots[k] = UNKNOWN
         else:
             out.slots[k] = go(v, f".{k}")
     return out
@@ -1030,11 +1032,17 @@ def _report_leaves(interp: Interpreter, kind: str, value: Value, at: cst.CSTNode
 
 def _call_staged(interp: Interpreter, wrapped: Wrapped, args: Args, node: cst.CSTNode) -> Value:
     static = _ints(wrapped.options.get("static_argnums")) or ()
+    specs = wrapped.options.get("in_specs") if wrapped.kind == "shard_map" else None
     origin = tracing_origin(interp, wrapped.kind, node)
 
     def one(i: int | str, v: Value) -> Value:
         if i in static:
             return v
+        if specs is not None and isinstance(i, int):
+            spec = _axis(specs, i)
+            if spec == NONE:
+                return v  # what has no spec is passed through
+            return abstract(interp, v, None, origin, keep_python=False, maybe=isinstance(spec, Unknown))
         if wrapped.options.get("filter") == TRUE:
             return _mapped(v, lambda leaf: abstract(interp, leaf, None, origin) if isinstance(leaf, Array) else leaf)
         if wrapped.kind in ("checkpoint", "eval_shape"):
@@ -1263,6 +1271,11 @@ def _axis(v: Value | None, i: int) -> Value:
     return content
 
 
+def _known_axis(axis: Value) -> bool:
+    """Whether each leaf of the axis is a constant."""
+    return all(isinstance(x, Const) for x in leaves(axis))
+
+
 def _element(interp: Interpreter, v: Value, axis: Value, origin: Origin, depth: int = 0) -> Value:
     """One element along the mapped axis."""
     if axis == NONE or depth > 6:
@@ -1339,7 +1352,9 @@ def _call_vmap(interp: Interpreter, wrapped: Wrapped, args: Args, node: cst.CSTN
             axis = _axis(in_axes, i) if isinstance(i, int) else Const(0)
             if wrapped.kind == "vmap" and isinstance(axis, Const) and axis != NONE:
                 _report_leaves(interp, wrapped.kind, v, args.node(i) or node)
-            return _element(interp, v, axis, origin)
+            mapped = _element(interp, v, axis, origin)
+            # an axis that is not known may be None, which leaves the argument as it is
+            return mapped if _known_axis(axis) else union([v, mapped])
 
     inner = _each(args, one)
     result = host_call(
