@@ -264,8 +264,8 @@ def _comparing(name: str) -> Handler:
             if traced is not None:
                 certain = any(isinstance(i, Array) and i.is_traced for i in flat)
                 others = [i for i in flat if isinstance(i, Unknown)]
-                value = traced if certain and not others else Union((traced, Host("object")))
-                operators.truth(interp, replace(traced, dtype="bool") if value is traced else value, node, name)
+                compared_value = replace(traced, dtype="bool", maybe=traced.maybe or not certain or bool(others))
+                operators.truth(interp, compared_value, node, name)
         if name == "sorted":
             loose = Tup(None, join_all(items)) if items else Tup(())
             known = content.items is not None if len(args.pos) == 1 else False
