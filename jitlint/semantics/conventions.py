@@ -6,7 +6,8 @@ has it jitted by others. Such a function is run once more, as if traced; what it
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Set
 from typing import TYPE_CHECKING
 
 from jitlint.knowledge import ClassModel
@@ -53,13 +54,37 @@ def note(interp: Interpreter, model: ClassModel, args: Args) -> None:
             interp.conventional.setdefault(id(given.lazy), (given, None, model, field))
 
 
-def run(interp: Interpreter) -> None:
-    """Run what libraries trace, once each, without a lasting effect on the state."""
+def run(interp: Interpreter, uncalled: Set[int]) -> None:
+    """Run what libraries trace, once each, without a lasting effect on the state. ``uncalled`` are the ids of the
+    definitions that nothing in the project calls."""
     for cls in list(interp.classes):
         for model, name, func in _methods(interp, cls):
             interp.conventional.setdefault(id(func), (func, cls, model, name))
+    for func in interp.functions:
+        if id(func.lazy) in uncalled:
+            step = _schedule(interp, func)
+            if step is not None:
+                model = ClassModel("learning rate schedule", "object", traced={func.name: (step,)})
+                interp.conventional.setdefault(id(func.lazy), (func, func.owner, model, func.name))
     for func, owner, model, name in list(interp.conventional.values())[:MOST]:
         _run(interp, func, owner, model, name)
+
+
+_SCHEDULES = frozenset({"schedule", "scheduler", "schedules", "schedulers", "lr", "annealing", "warmup"})
+_STEPS = frozenset({"step", "count", "global_step", "step_count", "train_step"})
+
+
+def _words(name: str) -> list[str]:
+    return re.findall(r"[a-z]+|[A-Z][a-z]*", name.replace("LR", "Lr"))
+
+
+def _schedule(interp: Interpreter, func: Func) -> str | None:
+    """The parameter for the step, of a function that computes a learning rate: optimizers call it while tracing."""
+    words = {word.lower() for part in func.qualname.split(".") for word in _words(part)}
+    first = next((p.name for p in calls.signature(interp, func) or () if p.name != "self"), None)
+    in_jax = LibV("jax.numpy") in calls.module_of(interp, func).env.slots.values()
+    called = func.owner is None or func.name == "__call__"
+    return first if in_jax and called and first in _STEPS and not words.isdisjoint(_SCHEDULES) else None
 
 
 def _methods(interp: Interpreter, cls: ClassV) -> Iterator[tuple[ClassModel, str, Func]]:

@@ -72,7 +72,7 @@ def run_uncalled(interp: Interpreter) -> None:
             seen = replay.observed(interp, e)
             if seen is None or not replay.run_recorded(interp, e, seen):
                 probe(interp, e)
-    conventions.run(interp)
+    conventions.run(interp, done)
 
 
 def _asked(interp: Interpreter, unit: Unit) -> bool:
