@@ -199,6 +199,11 @@ def array_has(interp: Interpreter, array: Array, name: str) -> bool | None:
     return False if raises == "AttributeError" and not array.maybe else None
 
 
+def lacks(interp: Interpreter, value: Value, name: str) -> bool:
+    """Is it an array that has no such attribute, if it is traced?"""
+    return isinstance(value, Array) and array_has(interp, replace(value, maybe=False), name) is False
+
+
 def array_attribute(interp: Interpreter, base: Array, name: str, node: cst.CSTNode) -> Value:
     """``x.name`` of an array."""
     if name == "at" and base.level is not Level.NUMPY:

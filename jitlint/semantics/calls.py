@@ -512,7 +512,7 @@ def call_function(interp: Interpreter, func: Func, args: Args, node: cst.CSTNode
 
 def _misfit(func: Func, params: tuple[Param, ...], binding: Binding) -> bool:
     """Would Python refuse the call, as one with too many arguments, or too few?"""
-    if binding.loose or func.flavour is not None or not isinstance(func.lazy, cst.FunctionDef) or func.lazy.decorators:
+    if binding.loose or func.flavour or not isinstance(func.lazy, cst.FunctionDef) or func.lazy.decorators:
         return False
     kinds = {p.kind for p in params}
     missing = any(p.kind in ("pos", "posonly", "kwonly") and p.name not in binding.values and not p.has_default for p in params)
@@ -858,9 +858,9 @@ def instantiate(interp: Interpreter, cls: ClassV, args: Args, node: cst.CSTNode)
     obj.frame = interp.frame
     obj.moment = interp.moment()
     init = cls.lookup("__init__")
-    if init is not None:
-        call_value(interp, Bound(init, obj), args, node)
-    elif facts.fields:
+    # what a decorator puts around the constructor of a dataclass calls that, as a rule
+    around = isinstance(init, Func) and init.owner is None
+    if facts.fields and (init is None or around and facts.dataclass):
         params = [Param(f, "pos", f in cls.slots) for f in facts.fields]
         binding = bind(params, args)
         for f in facts.fields:
@@ -871,6 +871,8 @@ def instantiate(interp: Interpreter, cls: ClassV, args: Args, node: cst.CSTNode)
         post = cls.lookup("__post_init__")
         if post is not None:
             call_value(interp, Bound(post, obj), Args(), node)
+    if init is not None:
+        call_value(interp, Bound(init, obj), args, node)
     return obj
 
 
@@ -1086,6 +1088,8 @@ def from_annotation(interp: Interpreter, node: cst.BaseExpression, depth: int = 
         return Array(Level.NUMPY)
     model = interp.knowledge.class_(name)
     if name in _JAX_ARRAY or model is not None and model.kind in ("array", "key"):
+        if any(module.startswith("jax.experimental.pallas") for module in interp.unit.module.index.imports):
+            return None  # kernels call their references arrays, too
         return Array(Level.HOST, "key" if model is not None and model.kind == "key" else None)
     if name in ("typing.Callable", "collections.abc.Callable"):
         return Host("function")
@@ -1107,9 +1111,13 @@ def instance_of(interp: Interpreter, cls: ClassV, depth: int = 0) -> Obj:
                     and isinstance(small.target, cst.Name)
                     and small.target.value not in obj.slots
                 ):
+                    name = small.target.value
                     value = from_annotation(interp, small.annotation.annotation, depth + 1)
+                    kind = py_type(c.slots.get(name, NONE))
+                    if kind in ("int", "float") and (value is None or isinstance(value, Unknown | Union)):
+                        value = Host(kind)  # one of several types, and this is what most leave it at
                     if value is not None:
-                        obj.slots[small.target.value] = value
+                        obj.slots[name] = value
     return obj
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from jitlint.semantics.source import all_params
 from jitlint.semantics.values import (
     FALSE,
     TRUE,
@@ -182,7 +183,10 @@ def register(
         if data is not None:
             facts.data_fields = frozenset(data)
         if facts.custom_flatten:
-            facts.static_fields |= _aux_fields(cls)
+            flatten = args[0] if args else cls.lookup("tree_flatten") or cls.lookup("tree_flatten_with_keys")
+            aux = _aux_fields(flatten) if isinstance(flatten, Func) else None
+            facts.static_fields |= aux or frozenset()
+            facts.unread = aux is None
     return True
 
 
@@ -194,11 +198,13 @@ def _names(v: Value | None) -> tuple[str, ...] | None:
     return None
 
 
-def _aux_fields(cls: ClassV) -> frozenset[str]:
-    """Attributes that ``tree_flatten`` puts into its second result."""
-    flatten = cls.slots.get("tree_flatten")
-    if not isinstance(flatten, Func) or not isinstance(flatten.lazy, cst.FunctionDef):
-        return frozenset()
+def _aux_fields(flatten: Func) -> frozenset[str] | None:
+    """Attributes of its argument that a flatten function puts into its second result alone; None where it does not
+    say it in so many words."""
+    parameters = all_params(flatten.lazy.params)
+    if not parameters:
+        return None
+    me = parameters[0].name.value
     assigned: dict[str, cst.BaseExpression] = {}
     aux: set[str] = set()
     children: set[str] = set()
@@ -208,7 +214,7 @@ def _aux_fields(cls: ClassV) -> frozenset[str]:
 
         class Visitor(cst.CSTVisitor):
             def visit_Attribute(self, n: cst.Attribute) -> None:
-                if isinstance(n.value, cst.Name) and n.value.value == "self":
+                if isinstance(n.value, cst.Name) and n.value.value == me:
                     found.add(n.attr.value)
 
             def visit_Name(self, n: cst.Name) -> None:
@@ -218,13 +224,20 @@ def _aux_fields(cls: ClassV) -> frozenset[str]:
         node.visit(Visitor())
         return found
 
-    for s in flatten.lazy.body.body:
-        for small in s.body if isinstance(s, cst.SimpleStatementLine) else ():
+    returned: list[cst.BaseExpression | None] = []
+    if isinstance(flatten.lazy, cst.Lambda):
+        returned.append(flatten.lazy.body)
+    for s in flatten.lazy.body.body if isinstance(flatten.lazy, cst.FunctionDef) else ():
+        for small in s.body if isinstance(s, cst.SimpleStatementLine) else (s,):
             if isinstance(small, cst.Assign) and isinstance(small.targets[0].target, cst.Name):
                 assigned[small.targets[0].target.value] = small.value
-            elif (
-                isinstance(small, cst.Return) and isinstance(small.value, cst.Tuple) and len(small.value.elements) == 2
-            ):
-                children |= attributes(small.value.elements[0].value)
-                aux |= attributes(small.value.elements[1].value)
-    return frozenset(aux - children)
+            elif isinstance(small, cst.Return):
+                returned.append(small.value)
+    if not returned:
+        return None
+    for result in returned:
+        if not isinstance(result, cst.Tuple) or len(result.elements) != 2:
+            return None
+        children |= attributes(result.elements[0].value)
+        aux |= attributes(result.elements[1].value)
+    return frozenset(aux - children) if children or aux else None

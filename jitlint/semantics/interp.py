@@ -7,7 +7,7 @@ describes them, ``transforms`` what jax transforms do to their functions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -832,11 +832,7 @@ class Interpreter:
             return
         attribute = name.value
 
-        def owner(v: Value) -> Value:
-            lacks = isinstance(v, Array) and attributes.array_has(self, replace(v, maybe=False), attribute) is False
-            return UNKNOWN if lacks else v
-
-        narrowed = join_all(owner(m) for m in members(place[2]))
+        narrowed = join_all(UNKNOWN if attributes.lacks(self, m, attribute) else m for m in members(place[2]))
         if narrowed != place[2]:
             self.trail.write(place[0], place[1], narrowed)
 

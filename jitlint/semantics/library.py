@@ -424,6 +424,7 @@ def _check_dynamic(
                 and not dynamic.of
                 and interp.staging
                 and isinstance(m, Array | Const | Tup | ListV)
+                and py_type(m) != "bool"  # an option
             ):
                 leaf = operators.result_array(interp, [m], jax=True, node=node, what=what)
                 if not leaf.is_traced:
@@ -1118,10 +1119,8 @@ def _transform(interp: Interpreter, model: FunctionModel, args: Args, node: cst.
             options[STATIC_BY_ANNOTATION] = TRUE
         given_functions = [m for m in members(func) if m != NONE]
         functions = [m for m in given_functions if not isinstance(m, Const | Host | Array)]
-        results = [_wrap_one(interp, kind, m, options, nodes, node) for m in functions or given_functions]
-        if len(results) > 1:
-            for jitted in (r for r in results if isinstance(r, Jitted)):
-                jitted.entry.alternative = True
+        several = len(functions or given_functions) > 1
+        results = [_wrap_one(interp, kind, m, options, nodes, node, several) for m in functions or given_functions]
         if model.name == "jax.jit":
             names = [p.name for p in model.params or ()]
             for unknown in (k for k in options if k not in names and k not in _OTHER_OPTIONS):
@@ -1212,7 +1211,8 @@ def _wrap_one(
     options: dict[str, Value],
     nodes: dict[str, cst.CSTNode],
     node: cst.CSTNode,
+    alternative: bool,
 ) -> Value:
     if kind in _JITS:
-        return transforms.make_jitted(interp, kind, func, options, nodes, node)
+        return transforms.make_jitted(interp, kind, func, options, nodes, node, alternative)
     return transforms.wrap(interp, kind, func, options, node)

@@ -339,10 +339,18 @@ def _pairs(a: Value, b: Value) -> list[tuple[Value, Value]]:
     return [(x, y) for x in members(a) for y in members(b)][:16]
 
 
+def _operands(v: Value) -> Value:
+    """The alternatives that make sense in arithmetic: what may be an array is no list there."""
+    arrays = [m for m in members(v) if not isinstance(m, ListV | Tup | DictV)]
+    return union(arrays) if any(isinstance(m, Array | Tree) for m in arrays) else v
+
+
 def binary(interp: Interpreter, op: type[cst.CSTNode], left: Value, right: Value, node: cst.CSTNode) -> Value:
     """``left op right``."""
     if isinstance(left, Union) or isinstance(right, Union):
-        return union(_binary(interp, op, a, b, node) for a, b in _pairs(left, right))
+        pairs = _pairs(_operands(left), _operands(right))
+        with interp.perhaps(len(pairs) > 1):
+            return union([_binary(interp, op, a, b, node) for a, b in pairs])
     return _binary(interp, op, left, right, node)
 
 
@@ -419,7 +427,9 @@ def fold(op: type[cst.CSTNode], left: Const, right: Const) -> Value | None:
     a, b = left.value, right.value
     if op in (cst.Power, cst.LeftShift) and not (isinstance(b, int | float) and abs(b) <= 64):
         return None
-    if op is cst.Multiply and (isinstance(a, str | bytes) or isinstance(b, str | bytes)):
+    if op is cst.Multiply and any(
+        isinstance(x, str | bytes) and not (isinstance(n, int) and len(x) * n <= 64) for x, n in ((a, b), (b, a))
+    ):
         return None
     try:
         value = f(a, b)
@@ -549,7 +559,8 @@ def unary(interp: Interpreter, node: cst.UnaryOperation, value: Value) -> Value:
                 return calls.call_value(interp, Bound(method, v), calls.Args(), node)
         return UNKNOWN
 
-    return union(one(m) for m in members(value)) if isinstance(value, Union) else one(value)
+    with interp.perhaps(isinstance(value, Union)):
+        return union([one(m) for m in members(value)])
 
 
 _COMPARE: dict[type[cst.CSTNode], Callable[[Any, Any], Any]] = {
@@ -689,7 +700,7 @@ def _contains_one(interp: Interpreter, item: Value, container: Value, node: cst.
     if isinstance(container, Array):
         if container.is_traced or isinstance(item, Array) and item.is_traced:
             value = container if container.is_traced else item
-            truth(interp, value, node, "in")
+            truth(interp, replace(value, maybe=True) if possible else value, node, "in")
         return None
     if isinstance(container, DictV):
         if isinstance(item, Array) and item.is_traced:
@@ -729,7 +740,7 @@ def _contains_one(interp: Interpreter, item: Value, container: Value, node: cst.
                     continue
                 if isinstance(other, Unknown):
                     return None
-                truth(interp, traced, node, "in")
+                truth(interp, replace(traced, maybe=True) if possible else traced, node, "in")
                 return None
             known = None
         return known if container.items is not None else None
@@ -857,7 +868,9 @@ def _equal_sequences(
 def subscript(interp: Interpreter, base: Value, index: Value, node: cst.Subscript) -> Value:
     """``base[index]``."""
     if isinstance(base, Union):
-        return union(_subscript(interp, m, index, node) for m in base.members if m != NONE)
+        alternatives = [m for m in base.members if m != NONE]
+        with interp.perhaps(len(alternatives) > 1):
+            return union([_subscript(interp, m, index, node) for m in alternatives])
     return _subscript(interp, base, index, node)
 
 
@@ -1167,7 +1180,9 @@ def formatted(interp: Interpreter, value: Value, node: cst.CSTNode, what: str) -
 def iterate(interp: Interpreter, value: Value, node: cst.CSTNode, count: int | None = None) -> Tup:
     """The elements that iterating over a value gives. ``count`` is how many an unpacking asks for."""
     if isinstance(value, Union):
-        parts = [iterate(interp, m, node, count) for m in value.members if m != NONE]
+        alternatives = [m for m in value.members if m != NONE]
+        with interp.perhaps(len(alternatives) > 1):
+            parts = [iterate(interp, m, node, count) for m in alternatives]
         out = parts[0] if parts else Tup(None, UNKNOWN)
         for p in parts[1:]:
             out = merge_tups(out, p)

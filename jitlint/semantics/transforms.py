@@ -63,6 +63,7 @@ from jitlint.semantics.values import (
     traced_leaf,
     union,
 )
+from jitlint.semantics.variation import only_lowered
 
 if TYPE_CHECKING:
     from jitlint.semantics.interp import Interpreter
@@ -324,15 +325,16 @@ def make_jitted(
     options: dict[str, Value],
     option_nodes: dict[str, cst.CSTNode],
     node: cst.CSTNode,
+    alternative: bool = False,
 ) -> Value:
-    """``jax.jit(func, **options)`` and its kin."""
+    """``jax.jit(func, **options)`` and its kin; ``alternative`` where ``func`` is one of several."""
     if isinstance(func, Unknown | Tree) or func == Host("function"):
         demands.note(func, "call")
         return UNKNOWN
     form = "call"
     if _decorating and (node is _decorating[-1] or isinstance(_decorating[-1], cst.Call) and node is _decorating[-1]):
         form = "decorator"
-    entry = Entry(kind, func, node, interp.unit, form)
+    entry = Entry(kind, func, node, interp.unit, form, alternative=alternative)
     entry.options, entry.option_nodes = options, option_nodes
     entry.target = calls.underlying(func)
     entry.name = callable_name(func)
@@ -523,8 +525,8 @@ def _check_site(interp: Interpreter, entry: Entry, func: Value) -> None:
         if wrong is not None:
             bad(problem, f"{option}:{wrong.value!r}", node=entry.option_nodes.get(option))
             return
-    if params is None or entry.kind not in ("jit", "pjit"):
-        return
+    if params is None or entry.kind not in ("jit", "pjit") or entry.alternative:
+        return  # options that do not fit one of several functions may be meant for another
     positional = [p for p in params if p.kind in ("pos", "posonly")]
     varargs = any(p.kind == "args" for p in params)
     varkw = any(p.kind == "kwargs" for p in params)
@@ -619,7 +621,8 @@ def call_jitted(interp: Interpreter, jitted: Jitted, args: Args, node: cst.CSTNo
     statics = _count_again(interp, entry, binding, statics, node)
     where = f"at {interp.recorded_at} in the recorded run" if interp.recorded_at else "here"
     here = interp.origin(f"`{entry.name}` is called {where}", node)
-    donated = donation.donated_parameters(entry, binding.spelling) if not interp.traces else set()
+    runs = not interp.traces and not only_lowered(node)
+    donated = donation.donated_parameters(entry, binding.spelling) if runs else set()
     if not interp.traces and donation.before_call(interp, entry, call.bound, donated, node):
         return UNKNOWN
     if not binding.loose and args.rest is None and args.more is None:
@@ -1007,6 +1010,15 @@ def _each(args: Args, f: Callable[[int | str, Value], Value]) -> Args:
 
 
 _SHAPES = (LibV("jax.ShapeDtypeStruct"), LibV("jax.core.ShapedArray"))
+
+
+def arrays_for_shapes(args: Args) -> Args:
+    """The arguments with an array for each description of one."""
+
+    def leaf(v: Value) -> Value:
+        return Array(Level.HOST) if isinstance(v, Obj) and v.cls in _SHAPES else v
+
+    return _each(args, lambda _, v: _mapped(v, leaf))
 
 
 def _report_leaves(interp: Interpreter, kind: str, value: Value, at: cst.CSTNode) -> None:
