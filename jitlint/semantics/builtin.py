@@ -353,7 +353,12 @@ def _hasattr(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
 
 def _getattr(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
     if len(args.pos) >= 2 and isinstance(args.pos[1], Const) and isinstance(args.pos[1].value, str):
-        found = attributes.get_attribute(interp, args.pos[0], args.pos[1].value, node)
+        name = args.pos[1].value
+        owners = members(args.pos[0])
+        if len(args.pos) > 2 and any(attributes.lacks(interp, m, name) for m in owners):
+            left = [m for m in owners if not attributes.lacks(interp, m, name)]
+            return join_all([args.pos[2], *(attributes.get_attribute(interp, m, name, node) for m in left)])
+        found = attributes.get_attribute(interp, args.pos[0], name, node)
         if isinstance(args.pos[0], LibV) and isinstance(found, LibV) and interp.knowledge.function(found.name) is None:
             return UNKNOWN
         return join(found, args.pos[2]) if isinstance(found, Unknown) and len(args.pos) > 2 else found
@@ -1064,7 +1069,7 @@ def _at_method(interp: Interpreter, me: Value, method: str, args: Args, node: cs
 def _jitted_method(interp: Interpreter, me: Value, method: str, args: Args, node: cst.CSTNode) -> Value:
     assert isinstance(me, Jitted)
     if method in ("lower", "trace", "eval_shape"):
-        transforms.call_jitted(interp, me, args, node)
+        transforms.call_jitted(interp, me, transforms.arrays_for_shapes(args), node)
     return UNKNOWN
 
 
