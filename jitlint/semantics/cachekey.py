@@ -175,9 +175,9 @@ def leaves_of(name: str, value: Value, made: Moment, path: str, depth: int = 0) 
             if value.dtype is not None:
                 dtype = _SAME.get(value.dtype, value.dtype)
                 yield Part(name, "dtype", path), Atom(dtype, text=dtype)
-                weak = False if value.level is Level.NUMPY else value.weak
-                if weak is not None:
-                    yield Part(name, "weak", path), Atom(weak, text="weak" if weak else "strong")
+            weak = False if value.level is Level.NUMPY else value.weak
+            if weak is not None:
+                yield Part(name, "weak", path), Atom(weak, text="weak" if weak else "strong")
         case ListV() | Tup():
             content = value.content if isinstance(value, ListV) else value
             kind = value.kind if isinstance(value, ListV) else "tuple"

@@ -118,7 +118,7 @@ def self_value(interp: Interpreter, cls: ClassV, method: Func | None = None) -> 
     obj = Obj(cls, cls.node, open_=True)
     cls.slots[("self",)] = obj
     init = cls.lookup("__init__")
-    if isinstance(init, Func) and (method is None or method.name != "__init__"):
+    if isinstance(init, Func) and init.owner is not None and (method is None or method.name != "__init__"):
         args = Args()
         for p in calls.parameters(init.node)[1:]:
             if p.kind in ("args", "kwargs"):

@@ -184,6 +184,8 @@ def _grows(p: Part, group: list[_Seen]) -> Loop | None:
             later = set().union(*(v for k, v in by_pass.items() if k > 1))
             if None not in first and None not in second and first.isdisjoint(second) and later == {None}:
                 grown: Loop = t.loop
+                if p.kind == "weak":
+                    return grown.few(2)  # weak or strong
                 few = [x.trip for g in group for x in _atom(g, p).loops if x.node is grown.node and not x.whole]
                 return grown.few(min(few)) if few else grown
     return None
