@@ -260,6 +260,8 @@ def truth(interp: Interpreter, value: Value, node: cst.CSTNode, construct: str) 
                 timing.waited(interp)
                 leaks.check(interp, [m], node)
                 return None
+            if isinstance(m, Tree) and not m.roots and isinstance(node, cst.Name | cst.Attribute | cst.Subscript):
+                return None  # what was given is not known: the truth of a container or of None is a bool
             possible = isinstance(value, Union) or m.maybe or isinstance(m, Tree)
             error = "TracerBoolConversionError"
             if isinstance(m, Array) and m.shape is not None and any(d is not None and d != 1 for d in m.shape):

@@ -346,6 +346,21 @@ def fills_once(unit: Unit, root: cst.CSTNode, node: cst.CSTNode) -> bool:
     return False
 
 
+def clears_another(unit: Unit, root: cst.CSTNode, node: cst.CSTNode) -> bool:
+    """Does the function in which the assignment ``node`` stands set another attribute to None or False?"""
+    inside = [around for around in ancestors(root, node) if isinstance(around, cst.FunctionDef)]
+    if not inside:
+        return False
+    return any(
+        isinstance(target.target, cst.Attribute)
+        and isinstance(assign.value, cst.Name)
+        and assign.value.value in ("None", "False")
+        and assign is not node
+        for assign in descendants(inside[-1], cst.Assign)
+        for target in assign.targets
+    )
+
+
 def _assigned(node: cst.CSTNode) -> Iterator[cst.BaseExpression]:
     """What the assignments in a block bind."""
     if isinstance(node, cst.Assign):

@@ -15,7 +15,7 @@ import libcst as cst
 
 from jitlint.semantics.entry import Call, Entry
 from jitlint.semantics.events import Bucket, StaleRead
-from jitlint.semantics.source import fills_once
+from jitlint.semantics.source import clears_another, fills_once
 from jitlint.semantics.state import Box, Read, Write
 from jitlint.semantics.values import (
     NONE,
@@ -157,15 +157,37 @@ def _any_time(entry: Entry, read: Read, write: Write) -> bool:
     """May the write happen after the trace, in a function that somebody outside of the project calls?"""
     if write.root is None or write.function in _SETUP:
         return False
-    if write.before == NONE or isinstance(write.value, Const | Host) and write.value.via == "shape":
+    lazy = write.before is not None and NONE in members(write.before)
+    if lazy or isinstance(write.value, Const | Host) and write.value.via == "shape":
         return False
     if entry.made_under is not None and not _outlives(entry):
+        return False
+    if isinstance(read.box, Obj) and (_renews(entry, write) or not _is_known(entry, read.box)):
         return False
     if _before_in_own_call(read, write) or write.put_back:
         return False
     if write.unit.node is not None and fills_once(write.unit, write.unit.node, write.node):
         return False
     return not (entry.made_under is not None and entry.made_under is write.root)
+
+
+def _renews(entry: Entry, write: Write) -> bool:
+    """Is the function jitted anew after the write: by what makes the write, or because that clears what is kept?"""
+    makes = entry.frame.func if entry.frame is not None else None
+    if makes is not None and makes.name == write.function and write.time < entry.time:
+        return True
+    body = write.unit.node
+    return entry.kept == "attribute" and body is not None and clears_another(write.unit, body, write.node)
+
+
+def _is_known(entry: Entry, box: Obj) -> bool:
+    """Is it one object for all, as far as known? The instance that is made up for a class stands for any."""
+    if not isinstance(box.cls, ClassV) or box.cls.slots.get(("self",)) is not box:
+        return True
+    if isinstance(entry.func, Bound) and entry.func.self is box or _is_static_argument(entry, box):
+        return True
+    makers = (entry.target, entry.frame.func if entry.frame is not None else None)
+    return any(isinstance(func, Func) and func.owner is box.cls for func in makers)
 
 
 def _before_in_own_call(read: Read, write: Write) -> bool:
