@@ -207,6 +207,9 @@ def call_value(interp: Interpreter, func: Value, args: Args, node: cst.CSTNode) 
         case Union():
             results: list[Value] = []
             callables = [m for m in func.members if m != NONE]
+            if any(isinstance(m, LibV) and m.name.startswith("jax.numpy.") for m in callables) and _traces(args):
+                # code for both takes numpy for what is no jax array
+                callables = [m for m in callables if not (isinstance(m, LibV) and m.name.startswith("numpy."))]
 
             def arm(m: Value) -> Callable[[], bool]:
                 def run() -> bool:
@@ -225,6 +228,11 @@ def call_value(interp: Interpreter, func: Value, args: Args, node: cst.CSTNode) 
     escape(interp, args)
     timing.waited(interp)
     return UNKNOWN
+
+
+def _traces(args: Args) -> bool:
+    """Is any argument, or part of one, traced?"""
+    return any(isinstance(x, Tree) or isinstance(x, Array) and x.is_traced for v in args.values() for x in leaves(v))
 
 
 def escape(interp: Interpreter, args: Args) -> None:
@@ -529,11 +537,12 @@ def _run_memoised(
 ) -> Value:
     if memo_key is None:
         return run_body(interp, func, env, node, args.pos[0] if args.pos else None)
-    mark, activity, birth = interp.trail.mark(), interp.activity, Box.clock
+    mark, activity, birth, begun = interp.trail.mark(), interp.activity, Box.clock, interp.time
     result = run_body(interp, func, env, node, args.pos[0] if args.pos else None)
-    # on the host every event counts (a call of a jitted function, a site); under a trace the same inputs give the same
+    # on the host every event counts (a call of a jitted function, a site), and a function that is made is a new one
+    # each time; under a trace the same inputs give the same
     if (
-        (interp.traces or interp.activity == activity)
+        (interp.traces or interp.activity == activity and not _function_since(result, begun))
         and _plain(result)
         and interp.steps <= interp.budget
         and all(box is env or box.birth > birth for box, _, _ in interp.trail.changes(mark).values())
@@ -674,6 +683,20 @@ def _plain(v: Value) -> bool:
         case Bound(self=s):
             return _plain(s)
     return not isinstance(v, Box) or isinstance(v, ClassV | ModuleV)
+
+
+def _function_since(v: Value, begun: int) -> bool:
+    """Does it hold a function object that may have been made after that time?"""
+    match v:
+        case Func(birth=birth):
+            return birth > begun
+        case Partial() | Wrapped():
+            return True
+        case Tup(items=items):
+            return any(_function_since(i, begun) for i in items or ())
+        case Union(members=ms):
+            return any(_function_since(m, begun) for m in ms)
+    return False
 
 
 def run_body(interp: Interpreter, func: Func, env: Env, node: cst.CSTNode | None, self_value: Value | None) -> Value:

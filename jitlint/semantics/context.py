@@ -147,10 +147,17 @@ class Context:
         if found is None:
             if isinstance(event, Site):
                 found = variation.remade_site(self.interp, event.node)
+                if found is not None and self._is_cached_pmap(event, found):
+                    found = None
             else:
                 found = variation.remade_body(e for e in self.others(event) if isinstance(e, ControlFlow))
             self._remade[id(event.node)] = found
         return found
+
+    def _is_cached_pmap(self, event: Site, found: Remade) -> bool:
+        """``pmap`` of a bound method of one object is made once from JAX 0.8 on."""
+        old = self.target.version is not None and self.target.version < (0, 8)
+        return event.entry.kind == "pmap" and found.why == "bound method" and not old
 
     def changing(self, event: EntryCall) -> list[Cause]:
         """The parts of the cache key that change, to be reported at this call of a jitted function."""
@@ -215,7 +222,7 @@ class Context:
             given = [c.bound.get(name) for c in cause.calls]
             # other static values are other programs, however they are spelled
             return not static or all(isinstance(v, Const) and v == given[0] for v in given)
-        param = cause.calls[0].bound.get(cause.part.param)
+        passed = [c.bound[cause.part.param] for c in cause.calls if cause.part.param in c.bound]
         default = next(
             (
                 p.default
@@ -225,7 +232,7 @@ class Context:
             ),
             None,
         )
-        return isinstance(param, Const) and param == default
+        return bool(passed) and all(isinstance(v, Const) and v == default for v in passed)
 
     def recursion(self, event: EntryCall) -> str | None:
         """The static parameter that a jitted function changes when it calls itself."""
