@@ -63,6 +63,7 @@ from jitlint.semantics.events import (
     TracedUse,
     TruthTest,
     Unrolled,
+    WeakState,
 )
 from jitlint.semantics.source import Unit
 
@@ -109,6 +110,7 @@ __all__ = [
     "TracedUse",
     "TruthTest",
     "Unrolled",
+    "WeakState",
     "close_matches",
     "is_guarded",
     "is_swallowed",

@@ -1,7 +1,8 @@
 """An argument has one dtype in one call and another in the next: int here, float there, or weakly typed at first.
 
 JAX compiles for each dtype, and tells weakly typed values (Python numbers, `jnp.array(0.0)`, `jnp.full(shape, 0.5)`)
-from those with a dtype of their own. A state that starts weak and comes back strong compiles twice.
+from those with a dtype of their own. A state that starts weak and comes back strong compiles twice; that of an optimizer
+is held against what its `update` gives, though nothing in the project steps it.
 
 ## Example
 
@@ -32,11 +33,20 @@ kin, `jnp.asarray` around a number. That is not safe: the first turn may round o
 
 from collections.abc import Iterator
 
-from jitlint.api import Context, EntryCall, Report, Rule, Severity
+from jitlint.api import Certainty, Context, EntryCall, Report, Rule, Severity, WeakState
 
 
-def check(event: EntryCall, ctx: Context) -> Iterator[Report]:
+def check(event: EntryCall | WeakState, ctx: Context) -> Iterator[Report]:
     """Report an argument whose dtype or weak type changes."""
+    if isinstance(event, WeakState):
+        yield Report(
+            event.node,
+            f"`{event.name}` of `{event.cls}` begins weakly typed, and `{event.by}` gives it another type: "
+            "a jitted step compiles twice, `lax.scan` refuses the state",
+            "give the first value its dtype, as in `jnp.asarray(x, dtype=jnp.float32)`",
+            certainty=Certainty.POSSIBLE,
+        )
+        return
     causes = ctx.changing(event)
     dtypes = {(c.part.param, c.part.path) for c in causes if c.kind == "dtype"}
     for cause in causes:
@@ -70,7 +80,7 @@ RULE = Rule(
     name="varying-dtype",
     severity=Severity.WARNING,
     since="0.1.0",
-    on=(EntryCall,),
+    on=(EntryCall, WeakState),
     check=check,
     fix="unsafe",
 )

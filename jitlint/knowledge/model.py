@@ -226,3 +226,5 @@ class ClassModel:
     traced: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Methods of subclasses (or functions given as fields) that run while tracing, as a rule, each with those of its
     parameters that are arrays (``*NAME``: trees of them)."""
+    carried: Mapping[str, str] = field(default_factory=dict)
+    """Of those, one that makes a state, and the one that is given it in a parameter ``state`` and gives the next."""

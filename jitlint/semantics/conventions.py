@@ -7,13 +7,15 @@ has it jitted by others. Such a function is run once more, as if traced; what it
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Mapping, Set
 from typing import TYPE_CHECKING
 
 from jitlint.knowledge import ClassModel
 from jitlint.semantics import calls, demands, transforms
 from jitlint.semantics.calls import Args
 from jitlint.semantics.entry import Param
+from jitlint.semantics.events import WeakState
+from jitlint.semantics.validity import is_pytree
 from jitlint.semantics.values import (
     UNKNOWN,
     Array,
@@ -26,6 +28,7 @@ from jitlint.semantics.values import (
     Obj,
     Origin,
     Tree,
+    Tup,
     Value,
     py_type,
 )
@@ -52,6 +55,10 @@ def note(interp: Interpreter, model: ClassModel, args: Args) -> None:
         given = args.get(place, field)
         if field in model.traced and isinstance(given, Func):
             interp.conventional.setdefault(id(given.lazy), (given, None, model, field))
+    for first, then in model.carried.items():
+        made, renewed = (args.get(model.fields.index(name), name) for name in (first, then))
+        if isinstance(made, Func) and isinstance(renewed, Func):
+            interp.states.setdefault(id(made.lazy), (made, renewed, model))
 
 
 def run(interp: Interpreter, uncalled: Set[int]) -> None:
@@ -68,6 +75,38 @@ def run(interp: Interpreter, uncalled: Set[int]) -> None:
                 interp.conventional.setdefault(id(func.lazy), (func, func.owner, model, func.name))
     for func, owner, model, name in list(interp.conventional.values())[:MOST]:
         _run(interp, func, owner, model, name)
+    for made, renewed, model in list(interp.states.values())[:MOST]:
+        _weak_states(interp, made, renewed, model)
+
+
+def _weak_states(interp: Interpreter, made: Func, renewed: Func, model: ClassModel) -> None:
+    """Record where a state begins weakly typed that is not so when it is renewed."""
+    (first, then), *_ = model.carried.items()
+    state = _run(interp, made, None, model, first)
+    after = {obj.cls: obj for obj in _objects(_run(interp, renewed, None, model, then, {"state": state}))}
+    for obj in _objects(state):
+        for name, field in obj.slots.items():
+            later = after[obj.cls].slots.get(name) if obj.cls in after else None
+            if not isinstance(field, Array) or not field.weak or field.dtype != "float" or field.origin is None:
+                continue
+            if isinstance(later, Array) and later.weak is not True and field.origin.unit is made.unit:
+                where = field.origin.node
+                event = WeakState(node=where, unit=made.unit, cls=obj.cls.name, name=str(name), by=renewed.name)
+                with interp.as_root(calls.module_of(interp, made), made.unit, made.lazy):
+                    interp.emit(event)
+
+
+def _objects(value: Value, depth: int = 0) -> Iterator[Obj]:
+    """The instances in a value that JAX takes apart, by their fields."""
+    if depth > 4:
+        return
+    if isinstance(value, Tup):
+        for item in value.items or ():
+            yield from _objects(item, depth + 1)
+    elif isinstance(value, Obj) and is_pytree(value):
+        yield value
+        for field in list(value.slots.values()):
+            yield from _objects(field, depth + 1)
 
 
 _SCHEDULES = frozenset({"schedule", "scheduler", "schedules", "schedulers", "lr", "annealing", "warmup"})
@@ -98,12 +137,20 @@ def _methods(interp: Interpreter, cls: ClassV) -> Iterator[tuple[ClassModel, str
                     yield model, name, method
 
 
-def _run(interp: Interpreter, func: Func, owner: ClassV | None, model: ClassModel, name: str) -> None:
+def _run(
+    interp: Interpreter,
+    func: Func,
+    owner: ClassV | None,
+    model: ClassModel,
+    name: str,
+    given: Mapping[str, Value] | None = None,
+) -> Value:
+    """Call a function as the library does; ``given`` are arguments that are known."""
     from jitlint.semantics.roots import self_value
 
     module = calls.module_of(interp, func)
     if module.state != "done":
-        return
+        return UNKNOWN
     origin = Origin(f"`{func.name}` runs while tracing, as a rule: a `{model.name}` is used so", func.node, func.unit)
     with interp.as_root(module, func.unit, func.lazy):
         interp.assumed += 1
@@ -117,15 +164,15 @@ def _run(interp: Interpreter, func: Func, owner: ClassV | None, model: ClassMode
                 if place == 0 and owner is not None:
                     args.pos.append(self_value(interp, owner, func))
                 elif p.kind not in ("args", "kwargs"):
-                    value = _argument(interp, func, p, model.traced[name], origin)
+                    value = (given or {}).get(p.name) or _argument(interp, func, p, model.traced[name], origin)
                     if p.kind == "kwonly":
                         args.kw[p.name] = value
                     else:
                         args.pos.append(value)
                 elif p.kind == "args":
-                    args.pos += [_traced(given.startswith("*"), origin) for given in model.traced[name]]
+                    args.pos += [_traced(each.startswith("*"), origin) for each in model.traced[name]]
             target: Value = func if owner is None else Bound(func, args.pos.pop(0))
-            transforms.host_call(
+            return transforms.host_call(
                 interp, "traced", None, func.node, True, lambda: calls.call_value(interp, target, args, func.node)
             )
         finally:

@@ -210,6 +210,15 @@ class StaticField(Event):
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
+class WeakState(Event):
+    """The field ``name`` of a state begins weakly typed at ``node``, and ``by`` gives the next state, where it is not."""
+
+    cls: str
+    name: str
+    by: str
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
 class MutatedStatic(Event):
     """``node`` writes to an object that ``call`` gave as static, and a later call gives it again."""
 

@@ -273,6 +273,8 @@ class Interpreter:
         """Above zero in a function that a library is assumed to trace: only what needs a tracer's value is recorded."""
         self.conventional: dict[int, tuple[Func, ClassV | None, ClassModel, str]] = {}
         """Functions that libraries trace, as a rule, by an id: with owner, row and name of the method."""
+        self.states: dict[int, tuple[Func, Func, ClassModel]] = {}
+        """Functions that make a state, by an id, with those that are given it and give the next."""
         self.muted = 0
         self.concrete = 0
         """Above zero in the later arms of a decision whose first test raises: they are never reached."""
