@@ -60,6 +60,8 @@ class Knowledge:
         self._files: dict[str, LibraryFile] = {}
         self._functions: dict[str, FunctionModel | None] = {}
         self._classes: dict[str, ClassModel | None] = {}
+        self._constants: dict[str, str | None] = {}
+        self._canonical: dict[str, str] = {}
         self._members: dict[tuple[str, str], AttributeModel | MethodModel | None] = {}
 
     def libraries(self) -> list[str]:
@@ -72,12 +74,15 @@ class Knowledge:
 
     def canonical(self, dotted: str) -> str:
         """``dotted`` with re-exports followed: ``jax.tree_map`` is ``jax.tree.map``."""
-        for _ in range(_MOST_ALIASES):
-            step = self._alias(dotted)
-            if step is None:
-                break
-            dotted = step
-        return dotted
+        if dotted not in self._canonical:
+            name = dotted
+            for _ in range(_MOST_ALIASES):
+                step = self._alias(name)
+                if step is None:
+                    break
+                name = step
+            self._canonical[dotted] = name
+        return self._canonical[dotted]
 
     def function(self, dotted: str) -> FunctionModel | None:
         """What is known of the callable ``dotted``: its row, else the default of its library; None outside of all.
@@ -98,10 +103,12 @@ class Knowledge:
 
     def constant(self, dotted: str) -> str | None:
         """The kind of a library constant (``float``, ``int``, ``none``, ``dtype``, ``module``, …); None without one."""
-        for file, rest in self._candidates(self.canonical(dotted)):
-            if rest in file.constants:
-                return file.constants[rest]
-        return None
+        if dotted not in self._constants:
+            files = self._candidates(self.canonical(dotted))
+            self._constants[dotted] = next(
+                (file.constants[rest] for file, rest in files if rest in file.constants), None
+            )
+        return self._constants[dotted]
 
     def attribute(self, kind: str, name: str) -> AttributeModel | MethodModel | None:
         """The attribute or method ``name`` of a value of ``kind``; None when nothing is known of it.

@@ -7,9 +7,11 @@ describes them, ``transforms`` what jax transforms do to their functions.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 import libcst as cst
@@ -101,7 +103,16 @@ class Loop:
     """When it began, in the order in which boxes are made."""
     whole: bool = True
     """Each turn counts, not only so many of them as there are different ones of some thing."""
+    fills: bool = False
+    """What changes over it is what a length that changes over it leaves of another: padding."""
     _few: dict[int, Loop] = field(default_factory=dict)
+    _rest: Loop | None = None
+
+    def rest(self) -> Loop:
+        """The loop as what is left sees it, ``n - length``: length and rest together do not change."""
+        if self._rest is None:
+            self._rest = replace(self, fills=not self.fills, _few={}, _rest=self)
+        return self._rest
 
     def few(self, number: int | None) -> Loop:
         """The loop as a thing sees it that is only ``number`` different ones over all its turns."""
@@ -109,7 +120,7 @@ class Loop:
             return self
         number = number if self.trip is None else min(number, self.trip)
         if number not in self._few:
-            self._few[number] = replace(self, trip=number, whole=False, _few={})
+            self._few[number] = replace(self, trip=number, whole=False, _few={}, _rest=None)
         return self._few[number]
 
 
@@ -311,7 +322,7 @@ class Interpreter:
     @property
     def tracing(self) -> bool:
         """True where Python runs once for many calls (callbacks and plain grad do not count)."""
-        return any(t.staging or t.kind in ("vmap",) for t in self.traces)
+        return bool(self.traces) and any(t.staging or t.kind == "vmap" for t in self.traces)
 
     def moment(self) -> Moment:
         """Where in the run of the program this is."""
@@ -1299,13 +1310,12 @@ class Interpreter:
         return Const(complex(text.lower()))
 
     def _string(self, node: cst.SimpleString | cst.ConcatenatedString) -> Value:
-        value = node.evaluated_value if isinstance(node, cst.SimpleString) else None
-        if isinstance(node, cst.ConcatenatedString):
-            for part in (node.left, node.right):
-                if isinstance(part, cst.FormattedString | cst.ConcatenatedString):
-                    self.eval(part)
-            return Host("str")
-        return Const(value) if value is not None else Host("str")
+        if isinstance(node, cst.SimpleString):
+            return Const(_literal(node.value))
+        for part in (node.left, node.right):
+            if isinstance(part, cst.FormattedString | cst.ConcatenatedString):
+                self.eval(part)
+        return Host("str")
 
     def _fstring(self, node: cst.FormattedString) -> Value:
         shown: list[Value] = []
@@ -1699,6 +1709,12 @@ def _raises_again(handler: cst.ExceptHandler | cst.ExceptStarHandler) -> bool:
     body = handler.body.body
     last = body[-1] if body else None
     return isinstance(last, cst.SimpleStatementLine) and isinstance(last.body[-1], cst.Raise)
+
+
+@lru_cache(maxsize=4096)
+def _literal(text: str) -> Any:
+    """The value of a string literal."""
+    return ast.literal_eval(text)
 
 
 def _dotted(node: cst.BaseExpression) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TypeVar
 
 import libcst as cst
@@ -128,9 +129,9 @@ def scope_of(node: cst.FunctionDef | cst.Lambda, text: str) -> Scope:
     collector = _Binder()
     for p in all_params(node.params):
         collector.names.add(p.name.value)
-    if isinstance(node, cst.Lambda) or any(word in text for word in (":=", "yield", "match")):
+    if _binds_in_expressions(text):
         node.body.visit(collector)
-    else:
+    elif isinstance(node, cst.FunctionDef):
         _bind_block(node.body, collector)
     scope = Scope(
         frozenset(collector.names - collector.globals - collector.nonlocals),
@@ -140,6 +141,15 @@ def scope_of(node: cst.FunctionDef | cst.Lambda, text: str) -> Scope:
     )
     _scopes[id(node)] = (node, scope)
     return scope
+
+
+@lru_cache(maxsize=256)
+def _binds_in_expressions(text: str) -> bool:
+    """May something other than a simple statement bind a name or make a generator: a walrus, a pattern, a ``yield``?"""
+    return _BINDING.search(text) is not None
+
+
+_BINDING = re.compile(r":=|\byield\b|^\s*match\b.*:\s*(#.*)?$", re.MULTILINE)
 
 
 def forget_scopes() -> None:
