@@ -25,7 +25,8 @@ def f(x):
 
 ## When it is silent
 
-On `except ValueError`, on handlers that name a tracer error, and outside traced code.
+On `except ValueError`, on handlers that name a tracer error, and outside traced code. Also on `np.asarray` in a `try`
+that catches `TypeError` and not every `Exception`: on arrays it raises that for tracers only, so that is what is asked.
 """
 
 from collections.abc import Iterator
@@ -35,12 +36,18 @@ from jitlint.api import Context, DynamicShape, NeedsConcrete, Report, Rule, Seve
 
 def check(event: TracedUse, ctx: Context) -> Iterator[Report]:
     """Report a traced use whose error a broad handler catches."""
-    if is_swallowed(event) and not event.possible and getattr(event, "reached", True):
+    if is_swallowed(event) and not _is_asked(event) and not event.possible and getattr(event, "reached", True):
         yield Report(
             event.node,
             f"`{ctx.code(event)}` raises {event.error} while tracing, and the `except` around it swallows that: its branch always wins",
             "use `jnp.where` or `jax.lax.cond`, or catch only what can happen at run time",
         )
+
+
+def _is_asked(event: TracedUse) -> bool:
+    """Does the ``try`` find out whether a value is traced?"""
+    makes_array = isinstance(event, NeedsConcrete) and event.what in ("np.asarray", "np.array")
+    return makes_array and event.guards.isdisjoint({"Exception", "BaseException"})
 
 
 RULE = Rule(
