@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -518,7 +518,7 @@ def call_function(interp: Interpreter, func: Func, args: Args, node: cst.CSTNode
             interp.idle[key] = interp.idle.get(key, 0) + used if idle else 0
 
 
-def _misfit(func: Func, params: tuple[Param, ...], binding: Binding) -> bool:
+def _misfit(func: Func, params: Sequence[Param], binding: Binding) -> bool:
     """Would Python refuse the call, as one with too many arguments, or too few?"""
     if binding.loose or func.flavour or not isinstance(func.lazy, cst.FunctionDef) or func.lazy.decorators:
         return False

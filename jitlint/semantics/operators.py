@@ -377,11 +377,12 @@ def _binary(interp: Interpreter, op: type[cst.CSTNode], left: Value, right: Valu
         return text_of(left, right)
     if lt in NUMBERS and rt in NUMBERS:
         if op in _FOLD and (stepped := stepwise(_FOLD[op], left, right)) is not None:
-            return stepped
+            return _left_over(stepped, left, right) if op is cst.Subtract else stepped
         most = shapes.as_int(right)
         if op is cst.Modulo and most is not None and most > 0 and lt == "int":
             return Host("int", frozenset(x.few(most) for x in _loops(left)), _via(left))
-        return Host(_number_type(op, lt or "", rt or ""), _loops(left, right), _via(left, right))
+        number = Host(_number_type(op, lt or "", rt or ""), _loops(left, right), _via(left, right))
+        return _left_over(number, left, right) if op is cst.Subtract else number
     if isinstance(left, SetV) and isinstance(right, SetV):
         return SetV(
             join_all([*left.slots.values(), *right.slots.values()]) if left.slots or right.slots else None, node
@@ -393,6 +394,22 @@ def _binary(interp: Interpreter, op: type[cst.CSTNode], left: Value, right: Valu
         return out
     leaks.check(interp, [left, right], node)
     return UNKNOWN
+
+
+def _left_over(difference: Value, left: Value, right: Value) -> Value:
+    """``n - length``: what is left of ``n``, which with that length makes ``n`` again."""
+    if isinstance(difference, Host) and isinstance(right, Host) and not _loops(left):
+        return replace(difference, loops=frozenset(x.rest() for x in right.loops))
+    return difference
+
+
+def summed(loops: frozenset[Any]) -> frozenset[Any]:
+    """The loops over which the sum of lengths changes that change over ``loops``: padding fills what is left."""
+    rests = {id(x.node) for x in loops if x.fills}
+    if not rests:
+        return loops
+    filled = rests & {id(x.node) for x in loops if not x.fills}
+    return frozenset(x for x in loops if id(x.node) not in filled)
 
 
 def _loops(*values: Value) -> frozenset[Any]:
@@ -516,7 +533,7 @@ def _sequence_binary(interp: Interpreter, op: type[cst.CSTNode], left: Value, ri
         if a.items is not None and b.items is not None:
             return wrap(Tup((*a.items, *b.items)))
         parts = [t.any_item() for t in (a, b) if t.items is None or t.items]
-        return wrap(Tup(None, join_all(parts) if parts else None, length_loops=a.length_loops | b.length_loops))
+        return wrap(Tup(None, join_all(parts) if parts else None, length_loops=summed(a.length_loops | b.length_loops)))
     if op is cst.Multiply:
         seq, n = (a, right) if isinstance(a, Tup) else (b, left)
         assert isinstance(seq, Tup)
@@ -702,7 +719,8 @@ def _contains_one(interp: Interpreter, item: Value, container: Value, node: cst.
     if isinstance(container, Array):
         if container.is_traced or isinstance(item, Array) and item.is_traced:
             value = container if container.is_traced else item
-            truth(interp, replace(value, maybe=True) if possible else value, node, "in")
+            with interp.perhaps(possible):
+                truth(interp, value, node, "in")
         return None
     if isinstance(container, DictV):
         if isinstance(item, Array) and item.is_traced:
@@ -742,7 +760,8 @@ def _contains_one(interp: Interpreter, item: Value, container: Value, node: cst.
                     continue
                 if isinstance(other, Unknown):
                     return None
-                truth(interp, replace(traced, maybe=True) if possible else traced, node, "in")
+                with interp.perhaps(possible):
+                    truth(interp, traced, node, "in")
                 return None
             known = None
         return known if container.items is not None else None
@@ -1509,7 +1528,7 @@ def note_read(interp: Interpreter, box: Box, key: Any, value: Value, node: cst.C
             slot = (id(box), key, t.signature)
             if slot not in t.entry.reads:
                 t.entry.reads[slot] = Read(
-                    box, key, node, unit, interp.tick(), value, t.signature, function, interp.root
+                    box, key, node, unit, interp.tick(), value, t.signature, function, interp.root, getter.func
                 )
                 interp.boxes.append(box)
 

@@ -978,17 +978,35 @@ def call_wrapped(interp: Interpreter, wrapped: Wrapped, args: Args, node: cst.CS
 def _call_custom(interp: Interpreter, wrapped: Wrapped, args: Args, node: cst.CSTNode) -> Value:
     """A ``custom_vjp`` or ``custom_jvp`` function; its rules run too where it is differentiated under a trace."""
     result = calls.call_value(interp, wrapped.func, args, node)
-    if interp.staging and any(t.kind == "grad" for t in interp.traces):
+    given = wrapped.options.get("nondiff_argnums", NONE)
+    apart = () if given == NONE else _ints(given)
+    resolved = _resolved(wrapped.func, args) if "nondiff_argnames" not in wrapped.options else None
+    if interp.staging and apart is not None and resolved is not None and any(t.kind == "grad" for t in interp.traces):
         cotangent = operators.result_array(interp, args.values(), jax=True, node=node, what="the cotangent")
         fwd, bwd, jvp = (wrapped.options.get(k) for k in ("defvjp:0", "defvjp:1", "defjvp:0"))
-        if fwd is not None and bwd is not None and "nondiff_argnums" not in wrapped.options:
-            out = operators.iterate(interp, calls.call_value(interp, fwd, args, node), node, count=2)
+        first = [v for i, v in enumerate(resolved) if i in apart]  # rules are given what is not differentiated first
+        if fwd is not None and bwd is not None:
+            made = calls.call_value(interp, fwd, Args(resolved), node)
+            out = operators.iterate(interp, made, node, count=2)
             residuals = out.items[1] if out.items is not None and len(out.items) == 2 else UNKNOWN
-            calls.call_value(interp, bwd, Args([residuals, cotangent]), node)
-        elif jvp is not None and "nondiff_argnums" not in wrapped.options:
-            tangents = Tup((cotangent,) * len(args.pos))
-            calls.call_value(interp, jvp, Args([Tup(tuple(args.pos)), tangents]), node)
+            calls.call_value(interp, bwd, Args([*first, residuals, cotangent]), node)
+        elif jvp is not None:
+            primals = Tup(tuple(v for i, v in enumerate(resolved) if i not in apart))
+            tangents = Tup((cotangent,) * len(primals.items or ()))
+            calls.call_value(interp, jvp, Args([*first, primals, tangents]), node)
     return result
+
+
+def _resolved(func: Value, args: Args) -> list[Value] | None:
+    """All arguments by place, with the defaults of those that are not given; None where not all are known."""
+    if not isinstance(func, Func):
+        return list(args.pos) if not args.kw and args.rest is None and args.more is None else None
+    params = calls.parameters(func.node)
+    binding = calls.bind(params, args)
+    if binding.loose or binding.surplus or binding.extra or any(p.kind not in ("pos", "posonly") for p in params):
+        return None
+    values = [binding.values.get(p.name) or func.defaults.get(p.name) for p in params]
+    return [v for v in values if v is not None] if None not in values else None
 
 
 def tracing_origin(interp: Interpreter, kind: str, node: cst.CSTNode) -> Origin:
