@@ -357,10 +357,11 @@ class DonatedUse(Event):
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class Captured(Event):
-    """A traced function closes over an array of ``nbytes`` bytes, which becomes a constant of the program."""
+    """A traced function closes over an array of ``nbytes`` bytes, or a module with its parameters (None), which becomes
+    a constant of the program."""
 
     name: str
-    nbytes: int
+    nbytes: int | None
     value: Value
     entry: Entry
 
