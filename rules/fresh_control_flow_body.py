@@ -44,7 +44,7 @@ def check(event: ControlFlow, ctx: Context) -> Iterator[Report]:
     why = "which keeps no program" if event.kind == "map" else f"with a {found.why} that is new each time"
     yield Report(
         event.node,
-        f"`lax.{event.kind}` outside jit, {why}: {found.count.text} compilations",
+        f"`lax.{event.kind}` outside jit, {why}: {found.count.compilations}",
         "jit the function around it, or define the body at module level and pass what it needs in the carry",
         trace=ctx.loop_steps(found),
         properties={"variants": found.count.text},

@@ -45,7 +45,7 @@ def check(event: EntryCall, ctx: Context) -> Iterator[Report]:
         field = cause.part.kind == "meta"
         yield Report(
             made[0] if field else event.node,
-            f"{name} is static and holds a {what} that is new{ctx.over(cause)}: {cause.count.text} compilations",
+            f"{name} is static and holds a {what} that is new{ctx.over(cause)}: {cause.count.compilations}",
             "make it once and pass the same object",
             trace=ctx.cause_steps(event, cause),
             properties={"variants": cause.count.text},

@@ -45,7 +45,7 @@ def check(event: Site, ctx: Context) -> Iterator[Report]:
         return
     yield Report(
         event.node,
-        f"`{event.entry.name}` is defined and jitted anew in each turn of the loop: {found.count.text} compilations",
+        f"`{event.entry.name}` is defined and jitted anew in each turn of the loop: {found.count.compilations}",
         "define it once, before the loop, and pass what changes as an argument",
         trace=ctx.loop_steps(found),
         fix=ctx.hoist_fix(event, found),

@@ -42,7 +42,7 @@ def check(event: Site, ctx: Context) -> Iterator[Report]:
     kind = event.entry.kind
     yield Report(
         event.node,
-        f"`{kind}` of a {found.why} that is new in each turn of the loop: {found.count.text} compilations",
+        f"`{kind}` of a {found.why} that is new in each turn of the loop: {found.count.compilations}",
         "make the jitted function once, before the loop, and pass what changes as an argument",
         trace=ctx.loop_steps(found),
         fix=ctx.hoist_fix(event, found),

@@ -44,11 +44,24 @@ def check(event: Site, ctx: Context) -> Iterator[Report]:
     found = ctx.remade(event)
     if found is None or found.loop is not None:
         return
+    given = ctx.handed_over(event)
+    for node, unit in given:
+        yield Report(
+            node,
+            f"what this call jits is a {found.why} that is new each time: {found.count.compilations}",
+            "make it once, and give it what changes as arguments",
+            certainty=Certainty.POSSIBLE,
+            trace=(ctx.step("jitted here", event.node, event.unit), *ctx.loop_steps(found)),
+            properties={"variants": found.count.text},
+            unit=unit,
+        )
+    if given:
+        return
     where = found.root or (event.entry.frame.qualname if event.entry.frame is not None else "")
     name = f"`{where.split('.<')[0]}`" if where else "the function around it"
     yield Report(
         event.node,
-        f"each call of {name} jits a {found.why} that is new each time: {found.count.text} compilations",
+        f"each call of {name} jits a {found.why} that is new each time: {found.count.compilations}",
         "make the jitted callable once, at module level, in `__init__` or in a cached factory",
         certainty=Certainty.POSSIBLE if found.root or not found.count.exact else None,
         trace=ctx.loop_steps(found),

@@ -67,7 +67,7 @@ def check(event: EntryCall | WeakState, ctx: Context) -> Iterator[Report]:
         typed = "give the first value its dtype, as in `jnp.asarray(x, dtype=jnp.float32)`"
         yield Report(
             event.node,
-            f"{name} {what}: {cause.count.text} compilations",
+            f"{name} {what}: {cause.count.compilations}",
             typed if weak else "convert it to one dtype before the call",
             trace=ctx.cause_steps(event, cause),
             fix=ctx.typed_start_fix(event) if weak else None,

@@ -46,7 +46,7 @@ def check(event: EntryCall, ctx: Context) -> Iterator[Report]:
         name = f"`{cause.part.param}{cause.part.path}` of `{event.entry.name}`"
         yield Report(
             event.node,
-            f"the shape of {name} changes{ctx.over(cause)}{seen}: {cause.count.text} compilations",
+            f"the shape of {name} changes{ctx.over(cause)}{seen}: {cause.count.compilations}",
             "pad it to one shape (or to a few), and pass the length or a mask",
             trace=ctx.cause_steps(event, cause),
             properties={"variants": cause.count.text},

@@ -45,7 +45,7 @@ def check(event: EntryCall, ctx: Context) -> Iterator[Report]:
         name = f"`{cause.part.param}{cause.part.path}` of `{event.entry.name}`"
         yield Report(
             event.node,
-            f"{name} is static, and its value changes{ctx.over(cause)}: {cause.count.text} compilations",
+            f"{name} is static, and its value changes{ctx.over(cause)}: {cause.count.compilations}",
             f"take `{cause.part.param}` out of the static arguments where nothing needs its value while tracing",
             trace=ctx.cause_steps(event, cause),
             properties={"variants": cause.count.text},

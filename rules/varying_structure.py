@@ -48,10 +48,14 @@ def check(event: EntryCall, ctx: Context) -> Iterator[Report]:
         seen.add(param)
         values = ", then ".join(cause.values[:3])
         what = f"is passed differently ({values})" if spelled else f"changes its structure{ctx.over(cause)} ({values})"
+        advice = "spell all calls alike" if spelled else "keep keys and lengths the same, or stack into one array"
+        if cause.part.kind == "passed":
+            what = "is passed in some calls and left out in others, which is another key even where the value is the same"
+            advice = f"pass `{param}` in all calls, or in none"
         yield Report(
             event.node,
-            f"`{param}{cause.part.path}` of `{event.entry.name}` {what}: {cause.count.text} compilations",
-            "spell all calls alike" if spelled else "keep keys and lengths the same, or stack into one array",
+            f"`{param}{cause.part.path}` of `{event.entry.name}` {what}: {cause.count.compilations}",
+            advice,
             trace=ctx.cause_steps(event, cause),
             fix=ctx.spelling_fix(event, cause),
             properties={"variants": cause.count.text},

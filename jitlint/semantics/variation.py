@@ -22,6 +22,7 @@ from jitlint.semantics.moment import Moment
 
 if TYPE_CHECKING:
     from jitlint.semantics.interp import Interpreter, Loop
+    from jitlint.semantics.source import Unit
 
 
 # ------------------------------------------------------------------------------------------------ counting
@@ -54,6 +55,11 @@ class Count:
         if self.number is not None:
             return f"{'exactly' if self.exact else 'at most'} {self.number}"
         return "one per call" if self.calls else "one per iteration"
+
+    @property
+    def compilations(self) -> str:
+        """For messages: ``exactly 5 compilations``, ``one compilation per iteration``."""
+        return f"{self.text} compilations" if self.number is not None else self.text.replace("one", "one compilation")
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,19 +157,26 @@ class Remade:
 
 def remade_site(interp: Interpreter, node: cst.CSTNode) -> Remade | None:
     """How often the jit site at ``node`` makes, calls and throws away a new function; None where it does not."""
+    from jitlint.semantics.calls import underlying
+
     entries = [e for e in interp.entries if e.node is node and not e.traced and _used(e)]
     keyed: list[tuple[Hashable, Moment]] = []
+    bodies: set[int] = set()
     why = ""
     for e in entries:
         found = identity(e.func, e.moment, kept=e.kept not in ("", "returned"))
         if found is None or _memoised(e):
             continue
         keyed.append((found.key, found.moment))
+        body = underlying(e.func)
+        bodies.add(id(body.lazy) if body is not None else 0)
         why = found.why
     if not keyed:
         return None
     entry = entries[-1]
     over = repeats(keyed)
+    if over.number is not None and 1 < over.number <= len(bodies):
+        return None  # each is another function of the program: every one of them is compiled once, wherever it is made
     if over.number is not None and over.number < 2:
         root = _root(entry) if entry.form == "call" and _throwaway(entry) and why else None
         return Remade(why, Count(None, calls=True), None, None, entry, root) if root is not None else None
@@ -177,6 +190,22 @@ def remade_site(interp: Interpreter, node: cst.CSTNode) -> Remade | None:
         return None  # two calls, and perhaps not both
     count = Count(over.number, over.exact, lexical or outer)
     return Remade(why, count, lexical, None if lexical is not None else outer, entry)
+
+
+def handed_over(interp: Interpreter, node: cst.CSTNode) -> list[tuple[cst.CSTNode, Unit]]:
+    """The calls of a function that only jits what it is given and returns that, where they give it functions that
+    are new each time; none where the jit site itself makes them."""
+    from jitlint.semantics.calls import underlying
+
+    places: dict[int, tuple[cst.CSTNode, Unit]] = {}
+    for e in interp.entries:
+        if e.node is node and not e.traced and _used(e) and identity(e.func, e.moment) is not None:
+            made = underlying(e.func)
+            frame = e.frame
+            if made is None or made.frame is None or frame.call is None or made.frame is not frame.caller:
+                return []
+            places[id(frame.call)] = frame.call, frame.caller.unit
+    return list(places.values())
 
 
 def _used(entry: Entry) -> bool:
