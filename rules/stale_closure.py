@@ -64,8 +64,8 @@ def check(event: StaleRead, ctx: Context) -> Iterator[Report]:
     name, row = event.name, ctx.span(event.changed_unit, event.changed_at).row
     if event.kind == "loop":
         message = (
-            f"`{name}` is a variable of the loop that makes `{event.entry.name}`, and is read only when that is first "
-            f"called: every function made here sees its last value"
+            f"`{name}` is a variable of the loop that makes `{event.reader or event.entry.name}`, and is read only when "
+            "that is first called: every function made here sees its last value"
         )
         advice = f"bind the value when the function is made: `lambda x, {name}={name}: …`, or `functools.partial`"
     else:

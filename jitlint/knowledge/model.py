@@ -101,9 +101,9 @@ class FunctionModel:
     (the shape given as ``*p``, or as one tuple); ``scalar``; ``reduce:a:axis`` (over all without an axis;
     ``keepdims`` heeded); ``concat:arrays:axis``; ``vstack:tup``; ``hstack:tup``; ``append:arr:values``;
     ``stack:arrays:axis``; ``pad:array:pad_width``; ``matmul:a:b``; ``dot:a:b``;
-    ``transpose:a:axes``; ``swap:a`` (last two axes); ``expand:a:axis``; ``squeeze:a:axis``; ``matrix:N:M`` (N rows, M
-    columns, N when M is not given); ``vector:n``; ``keys:num`` (a batch of keys); ``arange``; ``linspace``;
-    ``rank:N`` (only the rank is known)."""
+    ``transpose:a:axes``; ``swap:a`` (last two axes); ``expand:a:axis``; ``squeeze:a:axis``; ``shuffled:a`` (``a`` long
+    where it is a number, else like ``a``); ``matrix:N:M`` (N rows, M columns, N when M is not given); ``vector:n``;
+    ``keys:num`` (a batch of keys); ``arange``; ``linspace``; ``rank:N`` (only the rank is known)."""
     dtype: Term | None = None
     """How the result's dtype follows: ``float`` (float32, or float64 under x64), ``int``, ``bool``, ``complex``, an
     exact name such as ``uint8``; ``like:a``; ``promote`` (of all array and number arguments that need not be
@@ -112,6 +112,7 @@ class FunctionModel:
     (the dtype given as parameter ``p``; REST when it is not given)."""
     weak: Term | None = None
     """Whether the result is weakly typed: ``never``; ``always``; ``like:a`` (``value:a``: the same of a number);
+    ``drawn:a`` (strong for a Python number ``a``, which stands for its range, else like ``a``);
     ``promote`` (when every operand is, ``promote:a:b`` of those); ``inexact:a`` (like ``a`` for floats; nothing is
     claimed for ints). A dtype given as in ``dtype = "arg:p"`` makes the result strong. Python numbers are weak, bools
     and lists are not."""

@@ -326,6 +326,8 @@ class StaleRead(Event):
     """It is a function."""
     value: Value | None = None
     """What was read."""
+    reader: str = ""
+    """The name of the function whose body reads it, empty for code of a module."""
 
 
 @dataclass(eq=False, slots=True, kw_only=True)

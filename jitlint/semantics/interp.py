@@ -278,6 +278,8 @@ class Interpreter:
         """Handlers of exceptions that are running."""
         self.other_types = 0
         """Above zero in host code for what was not given, where other arguments may be of other types."""
+        self.absent = 0
+        """Traced code runs for something that a caller gives and that may be nothing."""
         self.unsure = 0
         """Above zero in a function that is only one of several that may be called there: what is met is possible."""
         self.assumed = 0
@@ -347,6 +349,8 @@ class Interpreter:
         event.time = self.tick()
         self.activity += 1
         event.function = self.frame.qualname
+        if self.absent and isinstance(event, TracedUse):
+            return
         if self.unsure and isinstance(event, TracedUse | ArrayWanted | BadArgument | BadResult):
             event.possible = True
         if self.other_types and isinstance(event, ArrayWanted):
@@ -710,10 +714,14 @@ class Interpreter:
         """While this runs (and ``holds``), code for what was not given: it is often meant for the host only, so what it
         does under a trace is possible only, and other arguments may have other types than elsewhere."""
         traced = holds and bool(self.traces)
+        # a caller who gives something, which may be nothing, is likely to know what for
+        called = traced and not any(t.entry is not None and t.entry.probed for t in self.traces)
         self.unsure += traced
+        self.absent += called
         self.other_types += holds and not traced
         yield
         self.unsure -= traced
+        self.absent -= called
         self.other_types -= holds and not traced
 
     def _asks_for_none(self, test: cst.BaseExpression) -> bool | None:

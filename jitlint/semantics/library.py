@@ -523,10 +523,13 @@ def _shaped(
                 out = replace(out, via="random", loops=out.loops.union(interp.loops))
             if result.op == "key":
                 return replace(out, dtype="key", via=prng.token(interp))
+            resized = out.shape_loops | operators.running(interp, _resized(model, given))
+            if model.shape is not None and model.shape.op in _LONGER:
+                resized = operators.summed(resized)
             out = replace(
                 out,
                 shape=_shape(model, given, me),
-                shape_loops=out.shape_loops | operators.running(interp, _resized(model, given)),
+                shape_loops=resized,
                 dtype=_dtype(model, given, me),
                 weak=_weak(model, given, me),
                 python=None,
@@ -722,6 +725,10 @@ def _shape(model: FunctionModel, given: Given, me: Value | None) -> Shape | None
             return shapes.as_shape(value)
         case "like":
             return first.shape if first is not None else None
+        case "shuffled":
+            count = _argument(given, term.arg)
+            number = isinstance(count, Const | Host) or first is not None and first.shape == ()
+            return (_dim(count),) if number and count is not None else first.shape if first is not None else None
         case "broadcast":
             parts = [as_array(v) for k, (v, _) in given.items() if k not in ("dtype", "out", "where", "axis")]
             shape: Shape | None = ()
@@ -815,11 +822,15 @@ def _resized(model: FunctionModel, given: Given) -> frozenset[Loop]:
         if shaped or model.need.get(name) in ("shape", "size", "count"):
             sizes = content.items or () if isinstance(content, Tup) else (content,)
             out = out.union(*(v.loops for v in sizes if isinstance(v, Host) or isinstance(v, Array) and v.shape))
+        elif model.shape is not None and model.shape.op == "pad" and name == model.shape.args[1]:
+            out = out.union(*(v.loops for v in leaves(value) if isinstance(v, Host)))
         elif model.name.rpartition(".")[2] in _SIZED_BY_DATA:
             out |= operators.varying(value)
     return out
 
 
+_LONGER = frozenset({"append", "concat", "hstack", "pad", "vstack"})
+"""What a result's shape follows, where lengths are added up."""
 _SIZED_BY_DATA = frozenset(
     {"argwhere", "compress", "extract", "flatnonzero", "intersect1d", "nonzero", "setdiff1d", "union1d", "unique"}
 )
@@ -983,8 +994,10 @@ def _weak(model: FunctionModel, given: Given, me: Value | None) -> bool | None:
             return False
         case "always":
             return True
-        case "like" | "value":
+        case "like" | "value" | "drawn":
             value = _argument(given, term.arg)
+            if term.op == "drawn" and isinstance(value, Const | Host):
+                return False
             a = as_array(value)
             if isinstance(value, ListV | Tup):
                 return False if a is None or a.level is Level.NUMPY and a.python else a.weak

@@ -143,13 +143,18 @@ def _known(call: Call, read: Read) -> bool:
 
 
 def _captured_late(entry: Entry, read: Read, writes: list[Write]) -> Write | None:
-    """A write by a later turn of the loop in which the jitted function was made, before it was first traced."""
+    """A write by a later turn of the loop in which the jitted function, or the one it calls that reads the variable, was
+    made, before it was first traced."""
     if not isinstance(read.box, Env):
         return None
-    made_in = {id(loop.node) for loop in entry.loops}
-    for write in writes:
-        if entry.time < write.time < read.time and any(id(loop.node) in made_in for loop in write.loops):
-            return write
+    makers = [(entry.time, entry.loops)]
+    if isinstance(read.reader, Func) and not isinstance(read.value, Func | Jitted):
+        makers.append((read.reader.birth, read.reader.loops))
+    for made, loops in makers:
+        made_in = {id(loop.node) for loop in loops}
+        for write in writes:
+            if made < write.time < read.time and any(id(loop.node) in made_in for loop in write.loops):
+                return write
     return None
 
 
@@ -248,6 +253,7 @@ def _emit(interp: Interpreter, entry: Entry, read: Read, write: Write, kind: str
         changed_in=write.function,
         helper=isinstance(read.value, Func | Jitted),
         value=read.value,
+        reader=read.reader.name if isinstance(read.reader, Func) else "",
     )
     events = interp.events.setdefault((StaleRead, id(read.node), ""), Bucket()).events
     if certain and events and not getattr(events[0], "certain", True):

@@ -69,6 +69,8 @@ class Read:
     """The signature under which the entry was traced (None: not known)."""
     function: str
     root: Any
+    reader: Any = None
+    """The function of the project whose body reads it (None: code of a module)."""
 
 
 Changes = dict[tuple[int, Any], tuple[Box, Any, "Value | None"]]
