@@ -18,7 +18,7 @@ def main() -> None:
     parser.add_argument(
         "--python", type=Path, default=Path(sys.executable), help="an interpreter with a version of jax"
     )
-    parser.add_argument("-v", "--verbose", action="store_true", help="name the marks that were judged wrongly")
+    parser.add_argument("-v", "--verbose", action="store_true", help="name what was judged wrongly or not at all")
     options = parser.parse_args()
     figures = figures_of(options.python)
     for (sort, verdict), count in sorted(figures.verdicts.items()):
@@ -26,6 +26,8 @@ def main() -> None:
     print(f"functions whose variants are counted right: {figures.counts[True]} of {figures.counts.total()}")
     for wrong in figures.wrong if options.verbose else ():
         print(f"wrong: {wrong}")
+    for unresolved in figures.unresolved if options.verbose else ():
+        print(f"unresolved: {unresolved}")
 
 
 if __name__ == "__main__":

@@ -255,7 +255,9 @@ def step(params, x, deep):
     ],
 )
 def test_reasons_of_what_stays_unresolved(tmp_path: Path, text: str, why: str) -> None:
-    write(tmp_path, program=text + HEAD + "def later(x):\n    if x > 0:\n        return x\njax.jit(later)\n")
+    write(
+        tmp_path, program=text + HEAD + "def later(x):\n    if x > 0:\n        return x\ngetattr(jax, 'jit')(later)\n"
+    )
     judged, more, summary = trial(
         tmp_path, ("JIT101", "x > 0"), options=Options(limits=Limits(seconds=120, import_seconds=4))
     )

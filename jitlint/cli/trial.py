@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -28,13 +29,18 @@ class Trial:
         if not config.dynamic.allow_import:
             raise click.UsageError("--dynamic imports your modules, which dynamic.allow-import = false forbids")
         self._config = config
-        python = options.python or config.dynamic.python
+        # What the configuration names is meant from its folder; a bare name is looked up as a command.
+        configured = config.dynamic.python
+        if configured is not None and len(Path(configured).parts) > 1:
+            configured = str(config.root / configured)
+        python = options.python or configured
         self._summary = confirm.Summary({}, {}, (), (), {})
         self._options = confirm.Options(
             python=None if python is None else Path(python),
             limits=Limits(seconds=options.timeout or config.dynamic.timeout),
             allow=options.dynamic_allow_import,
             signatures=config.dynamic.signatures,
+            construct=config.dynamic.construct,
         )
 
     def judged(self, analysis: Analysis) -> Analysis:
@@ -59,7 +65,9 @@ class Trial:
                 (Verdict.UNRESOLVED, "unresolved"),
             )
         ]
-        where = f"JAX {self._summary.jax}" if self._summary.jax else "JAX (not found)"
+        reasons = Counter(self._summary.failures.values()).most_common(1)
+        missing = f"JAX (not found: {reasons[0][0]})" if reasons else "JAX (not found)"
+        where = f"JAX {self._summary.jax}" if self._summary.jax else missing
         traced = f"traced {self._summary.traced} of {len(self._summary.targets)} jitted functions"
         return f"{where} {traced}; findings: {', '.join(counts)}; unforeseen errors: {self._summary.unforeseen}."
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,8 @@ from jitlint.dynamic.plan import CallSite, Plan, plan_target
 from jitlint.dynamic.protocol import ModuleRun, Place, Raised
 from jitlint.dynamic.recipes import find_recipes
 from jitlint.dynamic.run import DEFAULT_LIMITS, Limits, ModuleRequest, Watch, run_modules
-from jitlint.dynamic.targets import find_targets
+from jitlint.dynamic.sites import complete_targets
+from jitlint.dynamic.targets import Target, find_targets
 from jitlint.dynamic.variants import Variants, collect_variants
 from jitlint.findings import Finding, Severity, Span, Step
 from jitlint.project.model import Module, Project
@@ -47,6 +48,8 @@ class Options:
     call_sites: Mapping[tuple[str, int], Sequence[CallSite]] = field(default_factory=dict)
     """Calls that static analysis followed, by (path, row) of the function they call."""
     processes: int | None = None
+    construct: bool = True
+    """Whether constructors and functions that make functions may be called for what they make."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +127,15 @@ def confirm(findings: Sequence[Finding], project: Project, options: Options) -> 
     trial = Trial(findings, project, options)
     runs = run_modules(trial.requests, options.python, options.limits, options.processes)
     evidence = Evidence(runs, trial.why_not(runs))
-    judged = [(case, judge(case, evidence)) for case in trial.cases]
-    verdicts = {case.finding.sort_key: judgement for case, judgement in judged}
-    annotated = [_annotated(f, verdicts.get(f.sort_key)) for f in findings]
+    verdicts = {case.id: judge(case, evidence) for case in trial.cases}
+    annotated = [_annotated(finding, verdicts.get(case_id(index))) for index, finding in enumerate(findings)]
     unforeseen = tuple(trial.unforeseen(evidence))
-    return (*annotated, *unforeseen), trial.summary(runs, [j for _, j in judged], len(unforeseen))
+    return (*annotated, *unforeseen), trial.summary(runs, list(verdicts.values()), len(unforeseen))
+
+
+def case_id(index: int) -> str:
+    """What the worker calls the finding at an index."""
+    return f"f{index}"
 
 
 def _annotated(finding: Finding, judgement: Judgement | None) -> Finding:
@@ -159,7 +166,7 @@ class Trial:
         self._by_path = {str(m.path): m for m in self._modules.values()}
         self._overlay = {str(m.path): text for name, text in (overlay or {}).items() if (m := self._modules.get(name))}
         self.cases = tuple(
-            Case(f"f{i}", finding, str(module.path), module.text, self._related(finding))
+            Case(case_id(i), finding, str(module.path), module.text, self._related(finding))
             for i, finding in enumerate(findings)
             if finding.code not in TOOL_CODES and (module := self._modules.get(finding.filename))
         )
@@ -182,10 +189,15 @@ class Trial:
                 self._options.signatures,
                 self._options.call_sites.get((str(module.path), target.row), ()),
                 leaks=leaks,
+                construct=self._options.construct,
                 receivers=self._recipes.of(f"{module.name}.{target.owner}") if target.owner else None,
             )
-            for target in find_targets(self._overlay.get(str(module.path), module.text))
+            for target in self._targets(module)
         )
+
+    def _targets(self, module: Module) -> tuple[Target, ...]:
+        text = self._overlay.get(str(module.path), module.text)
+        return complete_targets(find_targets(text), module, text, self._recipes)
 
     def _chosen(self) -> list[Module]:
         """Modules with findings, and modules that jit something, as far as they may be imported."""
@@ -299,7 +311,7 @@ class Trial:
             if why:
                 failures[name] = why
             for plan in plans:
-                done = (str(module.path), plan.target.row) in traced
+                done = was_traced(plan, str(module.path), run, traced)
                 reason = "" if done else self._target_reason(plan, run, why)
                 targets.append(TargetOutcome(module.name, plan.target.qualname, done, reason))
         shown = {str(m.path): m.display for m in self._modules.values()}
@@ -330,6 +342,20 @@ def counts(raised: Raised, evidence: Evidence) -> bool:
         return True
     first = [run.problems[0] for run in evidence.runs if run.problems]
     return "UnexpectedTracerError" in raised.error.ancestry or any(raised is problem for problem in first)
+
+
+def was_traced(plan: Plan, path: str, run: ModuleRun | None, traced: Collection[tuple[str, int]]) -> bool:
+    """Whether a jitted function was traced: it itself, or what its jit call was given."""
+    if (path, plan.target.row) in traced:
+        return True
+    if run is None or plan.target.site is None:
+        return False
+    first, last = plan.target.site
+    given = [
+        function for function, places in run.sites.items() for p, row in places if p == path and first <= row <= last
+    ]
+    ended = [run.jobs[job.id].outcome for job in plan.jobs if job.id in run.jobs]
+    return any(function in traced for function in given) or any(outcome in ("ok", "leak") for outcome in ended)
 
 
 def by_itself(error: str | None, job: str | None) -> bool:

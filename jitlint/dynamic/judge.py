@@ -296,7 +296,7 @@ def _concerns(case: Case, trace: Trace, evidence: Evidence) -> bool:
 
 
 def _stale(case: Case, evidence: Evidence) -> Judgement:
-    functions = {t.path: t for t in evidence.traces() if case.id in t.ran}
+    traces = [trace for trace in evidence.traces() if case.id in trace.ran]
     seen = False
     for run in evidence.runs:
         for stale in run.stale:
@@ -312,8 +312,10 @@ def _stale(case: Case, evidence: Evidence) -> Judgement:
                 return Judgement(Verdict.CONFIRMED, f"traced again, {stale.name} became another program")
     if seen:
         return Judgement(Verdict.UNRESOLVED, "traced again it became the same program: nothing changed while it ran")
-    if functions:
+    if any(trace.job is None for trace in traces):
         return Judgement(Verdict.UNRESOLVED, "it could not be traced a second time")
+    if traces:
+        return Judgement(Verdict.UNRESOLVED, "the import does not call it: what the program changes later is not seen")
     return Judgement(Verdict.UNRESOLVED, evidence.why_not(case))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from jitlint.dynamic.annotations import Dimensions, Guess, from_annotation
@@ -19,6 +19,7 @@ from jitlint.dynamic.targets import LOCAL, Parameter, Target
 
 PROBES = tuple((rank, dtype) for dtype in ("float32", "int32") for rank in range(4))
 MAX_CALL_SITES = 24
+FORBIDDEN = "calls of the program are not made (dynamic.construct)"
 KEY_NAME = re.compile(r"(.*_)?(key|subkey|rng|prng)(_(input|init|eval|net|noise|sample|reset|step|\d*))?")
 """By such names people pass PRNG keys, whatever the annotation; ``jax.Array`` says nothing else."""
 
@@ -59,11 +60,17 @@ class Job:
     site: tuple[str, int] | None = None
     """The path and row of the call site."""
     leaks: bool = False
+    guess: tuple[int, str] | None = None
+    """The rank and dtype of arrays that are not known."""
 
     def encode(self) -> dict[str, Any]:
         """As the worker reads it."""
-        encoded: dict[str, Any] = {"id": self.id, "function": self.target.reach}
+        encoded: dict[str, Any] = {"id": self.id, "function": self.target.reach or self.target.made}
         encoded |= {"args": list(self.args), "kwargs": dict(self.kwargs), "leaks": self.leaks}
+        if self.target.jit is not None:
+            encoded |= {"jit": dict(self.target.jit), "jitter": self.target.jitter}
+        if self.guess is not None:
+            encoded["guess"] = list(self.guess)
         if self.source in ("annotations", "probe") and not self.leaks:
             encoded["unless_traced"] = self.target.row
         if self.site is not None and not self.leaks:
@@ -88,30 +95,37 @@ def plan_target(
     *,
     leaks: bool = False,
     receivers: Receivers | None = None,
+    construct: bool = True,
 ) -> Plan:
     """How to trace one jitted function of ``module``; with ``leaks``, also look for tracers that escape.
 
-    ``receivers`` says how objects of the class of a method are made.
+    ``receivers`` says how objects of the class of a method are made; without ``construct``, none are, and no function of
+    the program is called for what it gives.
     """
-    if not target.reach:
-        return Plan(target, reason=LOCAL)
+    if not target.reach and target.made is None:
+        return Plan(target, reason=target.why or LOCAL)
     named = f"{module}.{target.qualname}"
-    for name in (named, f"{module}.{target.reach}", target.qualname):
+    for name in (named, f"{module}.{target.reach or target.qualname}", target.qualname):
         if name in signatures:
             return _from_signature(target, named, signatures[name], leaks)
-    jobs = [*_from_call_sites(target, named, call_sites)]
+    receivers = receivers or Receivers()
+    if target.owner and receivers.why:
+        return Plan(target, reason=receivers.why)
+    if not construct and (target.made is not None or target.owner):
+        return Plan(target, reason=FORBIDDEN)
+    jobs = [*_from_call_sites(target, named, [*call_sites, *(target.calls if construct else ())])]
     if jobs:
         return Plan(target, _with_leaks(jobs, leaks))
-    return _from_annotations(target, named, leaks, receivers or Receivers())
+    if not target.known:
+        return Plan(target, reason="nothing says what its arguments are")
+    return _from_annotations(target, named, leaks, receivers)
 
 
 def _with_leaks(jobs: Sequence[Job], leaks: bool) -> tuple[Job, ...]:
     """The jobs, and the first once more under ``jax.checking_leaks``."""
-    if not leaks or not jobs:
+    if not leaks or not jobs or jobs[0].source == "probe":
         return tuple(jobs)
-    first = jobs[0]
-    again = Job(f"{first.id}:leaks", first.target, first.source, first.args, first.kwargs, first.site, leaks=True)
-    return (*jobs, again)
+    return (*jobs, replace(jobs[0], id=f"{jobs[0].id}:leaks", leaks=True))
 
 
 def _from_signature(target: Target, named: str, signature: Sequence[str], leaks: bool) -> Plan:
@@ -132,7 +146,9 @@ def _from_call_sites(target: Target, named: str, call_sites: Sequence[CallSite])
         spelled = repr((args, kwargs))
         if spelled not in seen and len(seen) < MAX_CALL_SITES:
             seen.add(spelled)
-            yield Job(f"{named}:call:{len(seen)}", target, "call site", args, kwargs, (site.path, site.row))
+            source = ("probe", "probe:call") if target.guessed else ("call site", "call")
+            job = Job(f"{named}:{source[1]}:{len(seen)}", target, source[0], args, kwargs, (site.path, site.row))
+            yield replace(job, guess=(2, "float32")) if target.guessed else job
 
 
 def _from_annotations(target: Target, named: str, leaks: bool, receivers: Receivers) -> Plan:
@@ -140,13 +156,14 @@ def _from_annotations(target: Target, named: str, leaks: bool, receivers: Receiv
     built = _arguments(target, guess, receivers)
     if isinstance(built, str):
         return Plan(target, reason=built)
+    guess.used |= target.guessed
     if not guess.used:
         return Plan(target, _with_leaks([Job(f"{named}:annotations", target, "annotations", *built)], leaks))
     jobs = []
     for rank, dtype in PROBES:
         args = _arguments(target, Guess(rank, dtype), receivers)
         assert not isinstance(args, str)
-        jobs.append(Job(f"{named}:probe:{dtype}:{rank}", target, "probe", *args))
+        jobs.append(Job(f"{named}:probe:{dtype}:{rank}", target, "probe", *args, guess=(rank, dtype)))
     return Plan(target, tuple(jobs))
 
 
@@ -171,13 +188,13 @@ def _arguments(target: Target, guess: Guess, receivers: Receivers) -> tuple[tupl
 def _argument(
     target: Target, parameter: Parameter, index: int, dimensions: Dimensions, guess: Guess, receivers: Receivers
 ) -> Node | None:
-    if index == 0 and target.owner and parameter.name in ("self", "cls"):
+    if index == 0 and target.owner and target.made is None and parameter.name in ("self", "cls"):
         if parameter.name == "cls":
             return {"ref": target.owner}
         # What is made up for a constructor is a guess like any other.
         guess.used |= target.constructed and not receivers.calls
         made = {"calls": list(receivers.calls), "subclasses": list(receivers.subclasses)}
-        return {"made": target.owner, **made, "rank": guess.rank, "dtype": guess.dtype}
+        return {"made": target.owner, **made}
     asked = Guess(guess.rank, guess.dtype)
     node = from_annotation(parameter.annotation, dimensions, asked)
     if node is None and parameter.annotation is None and parameter.name not in target.statics:
@@ -189,4 +206,4 @@ def _argument(
         return node
     # A class or an alias of the program, which the worker can look up, or what another method of the object gives.
     guess.used = True
-    return {"hint": [target.reach, parameter.name, guess.rank, guess.dtype], "otherwise": node}
+    return {"hint": [target.reach or target.made, parameter.name], "otherwise": node}

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from jitlint.dynamic.signature import Node, literal
@@ -21,7 +21,7 @@ MAX_CALLS = 4
 LIBRARIES = frozenset({"jax", "numpy", "flax", "optax", "equinox", "functools", "haiku", "chex"})
 MAKERS = re.compile(r"_*(make|create|build|get|init|new|from|default|construct|setup)(_|$)|.*_(factory|from_\w+)$")
 
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
+Function = ast.FunctionDef | ast.AsyncFunctionDef
 _MAIN = "__main__"
 
 
@@ -31,6 +31,8 @@ class Receivers:
 
     calls: tuple[Node, ...] = ()
     subclasses: tuple[str, ...] = ()
+    why: str = ""
+    """Why none is made."""
 
 
 @dataclass(slots=True)
@@ -39,15 +41,22 @@ class Recipes:
 
     calls: dict[str, list[Node]] = field(default_factory=dict)
     bases: dict[str, list[str]] = field(default_factory=dict)
-    constructors: dict[str, _Function] = field(default_factory=dict)
+    constructors: dict[str, Function] = field(default_factory=dict)
     """The ``__init__`` that each class has of its own."""
     given: dict[str, Node] = field(default_factory=dict)
     """What some constructor is given for a parameter of that name."""
+    factories: set[str] = field(default_factory=set)
+    """Functions of the project that return a function which they define, or what jit makes of one."""
+    harmful: dict[str, str] = field(default_factory=dict)
+    """Classes and functions of the project that are never called, and what they do."""
 
     def of(self, name: str) -> Receivers:
         """How to make an object of this class: as the program does, else of a derived class as the program does, else
         with what other constructors are given for parameters of the same names."""
         derived = self._derived(name)
+        if name in self.harmful:
+            return Receivers(why=self.harmful[name])
+        derived = [each for each in derived if each not in self.harmful]
         calls = [call for each in (name, *derived) for call in self.calls.get(each, ())[:MAX_CALLS]]
         if not calls and (alike := self._alike(name)) is not None:
             calls = [alike]
@@ -69,7 +78,7 @@ class Recipes:
             return None
         return {"call": {"ref": name}, "args": [], "kwargs": {each: self.given[each] for each in names}}
 
-    def _constructor(self, name: str) -> _Function | None:
+    def _constructor(self, name: str) -> Function | None:
         """The ``__init__`` of a class, its own or inherited."""
         todo, seen = [name], set()
         while todo:
@@ -94,7 +103,7 @@ class Recipes:
 
 def find_recipes(modules: Sequence[Module]) -> Recipes:
     """The recipes of a project; a text that does not parse has none."""
-    sources = [source for module in modules if (source := _Source.read(module)) is not None]
+    sources = [source for module in modules if (source := Source.read(module)) is not None]
     names: dict[str, list[str]] = {}
     for source in sources:
         for name in source.classes:
@@ -115,23 +124,91 @@ def find_recipes(modules: Sequence[Module]) -> Recipes:
             bases = (known(source.dotted(base)) for base in node.bases)
             recipes.bases[f"{source.module.name}.{name}"] = [base for base in bases if base is not None]
             for inner in node.body:
-                if isinstance(inner, _Function) and inner.name == "__init__":
+                if isinstance(inner, Function) and inner.name == "__init__":
                     recipes.constructors[f"{source.module.name}.{name}"] = inner
+                if isinstance(inner, Function) and inner.name in CONSTRUCTORS and (what := harm_of(inner)):
+                    recipes.harmful[f"{source.module.name}.{name}"] = f"making an object of {name} {what}"
+        for made in source.tree.body:
+            if isinstance(made, Function) and (what := harm_of(made)):
+                recipes.harmful[f"{source.module.name}.{made.name}"] = f"calling {made.name} {what}"
+            elif isinstance(made, Function) and gives_function(made):
+                recipes.factories.add(f"{source.module.name}.{made.name}")
     for source in sources:
+        reader = Reader(source, recipes.factories, recipes.harmful)
         for call, scopes in source.calls():
-            owner = known(source.dotted(call.func))
-            made = None if owner is None else _Reader(source).call(call, scopes, 0)
-            if owner is not None and made is not None and made not in recipes.calls.setdefault(owner, []):
-                recipes.calls[owner].append(made)
-                recipes.note_given(owner, made)
+            dotted = source.dotted(call.func)
+            owner = dotted if dotted in recipes.factories else known(dotted)
+            spelled = None if owner is None or owner in recipes.harmful else reader.call(call, scopes, 0)
+            if owner is not None and spelled is not None and spelled not in recipes.calls.setdefault(owner, []):
+                recipes.calls[owner].append(spelled)
+                if owner not in recipes.factories:
+                    recipes.note_given(owner, spelled)
     return recipes
 
 
-_Scopes = tuple[_Function, ...]
+CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__", "setup"})
+
+
+def harm_of(function: Function) -> str:
+    """What a function does, beyond making something, that is written in it; "" if nothing."""
+    for node in ast.walk(function):
+        if isinstance(node, ast.Global):
+            return f"rebinds the global {node.names[0]}"
+    return ""
+
+
+def gives_function(function: Function) -> bool:
+    """Whether a function returns a function that it defines, alone or among others, or a call with one."""
+    inner = {
+        node.name for statement in function.body for node in own_statements(statement) if isinstance(node, Function)
+    }
+
+    def gives(value: ast.expr) -> bool:
+        if isinstance(value, ast.Call):
+            return any(map(gives, value.args))
+        return isinstance(value, ast.Lambda) or (isinstance(value, ast.Name) and value.id in inner)
+
+    return place_in_returns(function, gives) is not None or any(
+        isinstance(value, ast.Name) and value.id == name and isinstance(given, ast.Call) and any(map(gives, given.args))
+        for value in _returns(function)
+        for _, name, given in _locals(function)
+    )
+
+
+def place_in_returns(function: Function, wanted: Callable[[ast.expr], bool]) -> tuple[int | str, ...] | None:
+    """Where in what a function returns an expression is: () if it is all of it, else an index, a key, or a field
+    written with a dot before it; None if nowhere."""
+    for value in _returns(function):
+        if wanted(value):
+            return ()
+        if isinstance(value, ast.Tuple | ast.List):
+            for index, item in enumerate(value.elts):
+                if wanted(item):
+                    return (index,)
+        elif isinstance(value, ast.Dict):
+            for key, item in zip(value.keys, value.values, strict=True):
+                if isinstance(key, ast.Constant) and isinstance(key.value, str) and wanted(item):
+                    return (key.value,)
+        elif isinstance(value, ast.Call):
+            field = "" if isinstance(value.func, ast.Name) and value.func.id == "dict" else "."
+            for word in value.keywords:
+                if word.arg and wanted(word.value):
+                    return (field + word.arg,)
+    return None
+
+
+def _returns(function: Function) -> Iterator[ast.expr]:
+    for statement in function.body:
+        for node in own_statements(statement):
+            if isinstance(node, ast.Return) and node.value is not None:
+                yield node.value
+
+
+Scopes = tuple[Function, ...]
 """The functions around a place, outermost first."""
 
 
-class _Source:
+class Source:
     """One module as it is read for recipes."""
 
     def __init__(self, module: Module, tree: ast.Module) -> None:
@@ -142,15 +219,15 @@ class _Source:
         self.assigned: dict[str, list[tuple[int, ast.expr, bool]]] = {}
         for node in tree.body:
             main = isinstance(node, ast.If) and _MAIN in ast.unparse(node.test)
-            for inner in _own(node):
+            for inner in own_statements(node):
                 for name, value in _bound(inner):
                     self.assigned.setdefault(name, []).append((inner.lineno, value, main))
-        self.functions = {node.name for node in tree.body if isinstance(node, _Function)}
+        self.functions = {node.name for node in tree.body if isinstance(node, Function)}
         self.importable = module.notebook is None and all(part.isidentifier() for part in module.name.split("."))
         """Not so for notebooks, and for files with names that no import statement can have."""
 
     @classmethod
-    def read(cls, module: Module) -> _Source | None:
+    def read(cls, module: Module) -> Source | None:
         try:
             return cls(module, ast.parse(module.text))
         except (SyntaxError, ValueError, RecursionError):
@@ -166,24 +243,35 @@ class _Source:
         defined = self.importable and (tree.id in self.classes or tree.id in self.functions)
         return self.imports.get(tree.id, f"{self.module.name}.{tree.id}" if defined else "")
 
-    def calls(self) -> Iterator[tuple[ast.Call, _Scopes]]:
+    def value_of(self, name: ast.Name, scopes: Scopes) -> ast.expr | None:
+        """What a name was given last before it is used, in the innermost function or at the top of the module."""
+        if scopes:
+            given = [(row, value) for row, each, value in _locals(scopes[-1]) if each == name.id]
+        else:
+            given = [(row, value) for row, value, _ in self.assigned.get(name.id, [])]
+        before = [value for row, value in given if row < name.lineno]
+        return before[-1] if before else None
+
+    def calls(self) -> Iterator[tuple[ast.Call, Scopes]]:
         """Every call, with the functions around it."""
-        todo: list[tuple[ast.AST, _Scopes]] = [(self.tree, ())]
+        todo: list[tuple[ast.AST, Scopes]] = [(self.tree, ())]
         while todo:
             node, scopes = todo.pop()
             if isinstance(node, ast.Call):
                 yield node, scopes
-            inside = (*scopes, node) if isinstance(node, _Function) else scopes
+            inside = (*scopes, node) if isinstance(node, Function) else scopes
             todo.extend((child, inside) for child in reversed(list(ast.iter_child_nodes(node))))
 
 
-class _Reader:
+class Reader:
     """Writes expressions of a module out as arguments; None for what cannot be followed."""
 
-    def __init__(self, source: _Source) -> None:
+    def __init__(self, source: Source, factories: Collection[str] = (), harmful: Collection[str] = ()) -> None:
         self._source = source
+        self._factories = factories
+        self._harmful = harmful
 
-    def call(self, tree: ast.Call, scopes: _Scopes, depth: int) -> Node | None:
+    def call(self, tree: ast.Call, scopes: Scopes, depth: int) -> Node | None:
         function = self._function(tree.func, scopes, depth)
         if function is None:
             return None
@@ -193,19 +281,20 @@ class _Reader:
             return None
         return {"call": function, "args": args, "kwargs": kwargs}
 
-    def _function(self, tree: ast.expr, scopes: _Scopes, depth: int) -> Node | None:
+    def _function(self, tree: ast.expr, scopes: Scopes, depth: int) -> Node | None:
         """What is called, if it is something that makes things."""
         dotted = self._source.dotted(tree)
         name = dotted.rpartition(".")[2] or (tree.attr if isinstance(tree, ast.Attribute) else "")
         library = dotted.partition(".")[0] in LIBRARIES
-        if not (library or name[:1].isupper() or name.lstrip("_")[:1].isupper() or MAKERS.match(name)):
+        makes = library or name.lstrip("_")[:1].isupper() or MAKERS.match(name) or dotted in self._factories
+        if not makes or dotted in self._harmful:
             return None
         if dotted:
             return {"ref": dotted}
         inner = self.read(tree.value, scopes, depth + 1) if isinstance(tree, ast.Attribute) else None
         return None if inner is None else {"attr": inner, "name": name}
 
-    def read(self, tree: ast.expr, scopes: _Scopes, depth: int) -> Node | None:
+    def read(self, tree: ast.expr, scopes: Scopes, depth: int) -> Node | None:
         if depth > MAX_DEPTH:
             return None
         match tree:
@@ -237,7 +326,7 @@ class _Reader:
                 return self._name(tree, scopes, depth)
         return None
 
-    def _name(self, tree: ast.Name, scopes: _Scopes, depth: int) -> Node | None:
+    def _name(self, tree: ast.Name, scopes: Scopes, depth: int) -> Node | None:
         for level in range(len(scopes), 0, -1):
             function, around = scopes[level - 1], scopes[: level - 1]
             values = [(row, value) for row, name, value in _locals(function) if name == tree.id and row < tree.lineno]
@@ -248,12 +337,13 @@ class _Reader:
         if dotted := self._source.dotted(tree):
             return {"ref": dotted}
         found = self._source.assigned.get(tree.id, [])
-        value = self.read(found[-1][1], (), depth + 1) if found else None
+        before = found if scopes else [each for each in found if each[0] < tree.lineno]
+        value = self.read(before[-1][1], (), depth + 1) if before else None
         if value is None and found and self._source.importable and not any(main for _, _, main in found):
             return {"ref": f"{self._source.module.name}.{tree.id}"}
         return value
 
-    def _parameter(self, function: _Function, name: str, around: _Scopes, depth: int) -> Node | None:
+    def _parameter(self, function: Function, name: str, around: Scopes, depth: int) -> Node | None:
         """What calls of a function in its own module pass for a parameter, else its default."""
         parameters = _parameters(function)
         place = next(i for i, arg in enumerate(parameters) if arg.arg == name)
@@ -284,15 +374,15 @@ def _imports(tree: ast.Module, module: Module) -> Iterator[tuple[str, str]]:
                 yield alias.asname or alias.name, f"{origin}.{alias.name}"
 
 
-def _own(node: ast.AST) -> Iterator[ast.stmt]:
+def own_statements(node: ast.AST) -> Iterator[ast.stmt]:
     """The statements in a statement, those of functions and classes inside it left out."""
     if isinstance(node, ast.stmt):
         yield node
-    if isinstance(node, _Function | ast.ClassDef | ast.Lambda):
+    if isinstance(node, Function | ast.ClassDef | ast.Lambda):
         return
     for child in ast.iter_child_nodes(node):
         if not isinstance(child, ast.expr):
-            yield from _own(child)
+            yield from own_statements(child)
 
 
 def _bound(node: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
@@ -316,20 +406,20 @@ def _item(value: ast.expr, index: int) -> ast.expr:
     return ast.copy_location(ast.Subscript(value, ast.Constant(index), ast.Load()), value)
 
 
-def _locals(function: _Function) -> list[tuple[int, str, ast.expr]]:
+def _locals(function: Function) -> list[tuple[int, str, ast.expr]]:
     return [
         (inner.lineno, name, value)
         for statement in function.body
-        for inner in _own(statement)
+        for inner in own_statements(statement)
         for name, value in _bound(inner)
     ]
 
 
-def _parameters(function: _Function) -> list[ast.arg]:
+def _parameters(function: Function) -> list[ast.arg]:
     return [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
 
 
-def _defaults(function: _Function) -> Mapping[str, ast.expr]:
+def _defaults(function: Function) -> Mapping[str, ast.expr]:
     args = function.args
     positional = [*args.posonlyargs, *args.args]
     found = {arg.arg: value for arg, value in zip(reversed(positional), reversed(args.defaults), strict=False)}

@@ -116,7 +116,7 @@ def run_module(request: ModuleRequest, python: Path | None = None, limits: Limit
 def _run(request: ModuleRequest, python: Path, limits: Limits, scratch: Path, run: ModuleRun) -> None:
     try:
         worker = subprocess.Popen(
-            [str(python), str(WORKER)],
+            [_command(python), str(WORKER)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -145,6 +145,13 @@ def _run(request: ModuleRequest, python: Path, limits: Limits, scratch: Path, ru
         run.failure = run.failure or _late(run, limits)
     elif not run.finished and not run.failure:
         run.failure = _ended(worker.returncode, tail.text())
+
+
+def _command(python: Path) -> str:
+    """The interpreter as it is found from another working folder; a virtual environment is known by the path that its
+    interpreter is called by, so links are not followed."""
+    named = python.name == str(python) and not python.exists()
+    return str(python) if named else str(python.absolute())
 
 
 def _encode(request: ModuleRequest, scratch: Path, limits: Limits) -> dict[str, Any]:

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from jitlint.dynamic.signature import Node
+
+if TYPE_CHECKING:
+    from jitlint.dynamic.plan import CallSite
 
 JITS = frozenset(
     {"jax.jit", "jax.pjit", "jax.experimental.pjit.pjit", "equinox.filter_jit", "flax.nnx.jit", "jax.pmap"}
@@ -37,6 +43,22 @@ class Target:
     """The class whose method it is."""
     constructed: bool = False
     """The constructor of that class asks for arguments."""
+    made: Node | None = None
+    """How the function is made where ``reach`` is "": by a call of the function around it, of an object …"""
+    guessed: bool = False
+    """That call has arguments which nothing in the program says."""
+    jit: Mapping[str, Any] | None = None
+    """The options to jit what ``reach`` or ``made`` gives; None if it is jitted."""
+    jitter: str = "jax.jit"
+    """What jits it then."""
+    site: tuple[int, int] | None = None
+    """The first and the last row of the jit call."""
+    calls: tuple[CallSite, ...] = ()
+    """Calls of what the jit call gives, read from the text."""
+    known: bool = True
+    """Whether ``parameters`` are those of the function."""
+    why: str = ""
+    """Why nothing can be planned."""
 
 
 def find_targets(text: str) -> tuple[Target, ...]:
@@ -115,7 +137,7 @@ class _Finder:
         function = call.args[0]
         if isinstance(function, ast.Name) and function.id in self._defs and dotted_name(call.func, self._names) in JITS:
             definition = self._defs[function.id]
-            yield _target(definition, definition.name, target.id, self._static_names(call.keywords, definition), "")
+            yield _target(definition, definition.name, target.id, static_names(call.keywords, definition), "")
 
     def _statics(self, decorator: ast.expr, node: _Def) -> frozenset[str] | None:
         """The static parameters if the decorator jits, else None."""
@@ -126,25 +148,27 @@ class _Finder:
         name = dotted_name(decorator.func, self._names)
         partial = name in ("functools.partial", "partial") and decorator.args
         if name in JITS or (partial and dotted_name(decorator.args[0], self._names) in JITS):
-            return self._static_names(decorator.keywords, node)
+            return static_names(decorator.keywords, node)
         return None
 
-    def _static_names(self, keywords: list[ast.keyword], node: _Def) -> frozenset[str]:
-        found: set[str] = set()
-        names = [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
-        for keyword in keywords:
-            if keyword.arg not in ("static_argnames", "static_argnums", "static_broadcasted_argnums"):
-                continue
-            try:
-                value = ast.literal_eval(keyword.value)
-            except ValueError:
-                continue
-            for item in value if isinstance(value, (tuple, list)) else (value,):
-                if isinstance(item, str):
-                    found.add(item)
-                elif isinstance(item, int) and -len(names) <= item < len(names):
-                    found.add(names[item])
-        return frozenset(found)
+
+def static_names(keywords: list[ast.keyword], node: _Def) -> frozenset[str]:
+    """The parameters of a function that the keywords of a jit call make static."""
+    found: set[str] = set()
+    names = [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
+    for keyword in keywords:
+        if keyword.arg not in ("static_argnames", "static_argnums", "static_broadcasted_argnums"):
+            continue
+        try:
+            value = ast.literal_eval(keyword.value)
+        except ValueError:
+            continue
+        for item in value if isinstance(value, (tuple, list)) else (value,):
+            if isinstance(item, str):
+                found.add(item)
+            elif isinstance(item, int) and -len(names) <= item < len(names):
+                found.add(names[item])
+    return frozenset(found)
 
 
 def _asks(node: ast.ClassDef) -> bool:

@@ -60,6 +60,16 @@ CHANGES: dict[str, tuple[tuple[int, int | None], ...]] = {
     "shutil.rmtree": ((0, 1),),
     "sqlite3.connect": ((0, None),),
 }
+# Audit events of what reaches out of the process: not for what only makes something.
+REACHES_OUT = {
+    "socket.connect": "to connect",
+    "socket.sendto": "to connect",
+    "socket.bind": "to listen",
+    "subprocess.Popen": "to start a process",
+    "os.system": "to start a process",
+    "os.posix_spawn": "to start a process",
+    "os.spawn": "to start a process",
+}
 SAFE_WRITES = ("/dev/", "/proc/self/")
 
 
@@ -114,6 +124,18 @@ class Channel:
 # ------------------------------------------------------------------------------------------------------ the guard
 
 
+def end_with_parent() -> None:
+    """End this process soon after the one that started it, whatever that ended by."""
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
 def limit_resources(request: dict[str, Any]) -> None:
     """Limits of the operating system, where it has them, for memory, processor time and the size of files."""
     try:
@@ -132,8 +154,24 @@ def limit_resources(request: dict[str, Any]) -> None:
             resource.setrlimit(which, (amount if hard == resource.RLIM_INFINITY else min(amount, hard), hard))
 
 
-def guard(request: dict[str, Any]) -> None:
-    """Keep the user's code inside the scratch folder, inside its limits, and in this process."""
+class Seal:
+    """While it is on, nothing that is run may write any file, start a process or open a connection: functions and
+    constructors that a worker calls are to make something and to do nothing else."""
+
+    def __init__(self) -> None:
+        self.on = False
+
+    def __enter__(self) -> None:
+        self.on = True
+
+    def __exit__(self, *_: object) -> None:
+        self.on = False
+
+
+def guard(request: dict[str, Any]) -> Seal:
+    """Keep the user's code inside the scratch folder, inside its limits, and in this process. The seal says when not
+    even the scratch folder may be written to."""
+    seal = Seal()
     scratch = os.path.realpath(request["scratch"])
     sys.dont_write_bytecode = True
     os.chdir(scratch)
@@ -147,6 +185,8 @@ def guard(request: dict[str, Any]) -> None:
         if isinstance(folder, int) and folder >= 0:
             text = os.path.join(os.path.realpath(f"/proc/self/fd/{folder}"), text)
         text = os.path.realpath(text)
+        if seal.on:
+            return text == os.devnull or text.startswith(SAFE_WRITES)
         return text == os.devnull or text.startswith((scratch + os.sep, *SAFE_WRITES)) or text == scratch
 
     def refuse(what: str) -> None:
@@ -168,8 +208,11 @@ def guard(request: dict[str, Any]) -> None:
             refuse("to fork")
         elif event in ("os.exec", "os.kill", "os.killpg"):
             refuse(event)
+        elif seal.on and event in REACHES_OUT:
+            refuse(REACHES_OUT[event])
 
     sys.addaudithook(audit)
+    return seal
 
 
 class Clock:
@@ -480,7 +523,7 @@ class Recorder:
             marker = None
         trace = Trace(frame, path, transform, len(state.roots), self._sources.stack_of(back))
         trace.signature = self._signature(frame)
-        if self._stale and not state.roots:
+        if self._stale and not state.roots and self.job is None:
             trace.template = self._template(frame)
         if marker is not None:
             marker.root = trace
@@ -1019,6 +1062,7 @@ class Importer:
                 names=names_bound(node),
                 namespace=namespace,
                 seconds=left,
+                watched=not imports_packages(node, self._sources),
             )
             late = late or outcome == "late"
 
@@ -1029,11 +1073,13 @@ class Importer:
         names: set[str],
         namespace: dict[str, Any] | None = None,
         seconds: float | None = None,
+        watched: bool = True,
     ) -> str:
         """Run one statement; report how it failed, and unbind what it should have bound so that no later statement
         works on an old value."""
         error = None
-        self._recorder.start()
+        if watched:
+            self._recorder.start()
         try:
             self._clock.start(seconds or self._seconds)
             action()
@@ -1054,6 +1100,24 @@ class Importer:
     def _stop(self) -> None:
         self._clock.stop()
         self._recorder.stop()
+
+
+def imports_packages(node: ast.stmt, sources: Sources) -> bool:
+    """Whether a statement imports nothing but what is not the user's, which takes less time if nobody watches."""
+    if isinstance(node, ast.Import):
+        names = [alias.name for alias in node.names]
+    elif isinstance(node, ast.ImportFrom) and not node.level:
+        names = [node.module or ""]
+    else:
+        return False
+    for name in names:
+        try:
+            spec = importlib.util.find_spec(name.partition(".")[0])
+        except Exception:
+            return False
+        if spec is None or not spec.origin or sources.of(spec.origin):
+            return False
+    return True
 
 
 def is_definition(node: ast.stmt) -> bool:
@@ -1077,10 +1141,32 @@ class Builder:
         self._module = module
         self._receiver: Any = None
         self._producing: list[str] = []
+        self._open: dict[str, Any] = {}
         self.produced = False
         """Methods of the program were traced to learn what they give."""
         self.guessed = False
         """An array of some rank and dtype stands in for one of which nothing is known."""
+
+    def prepare(self, job: dict[str, Any]) -> Any:
+        """The function of a job: by name, or as a node says that it is made."""
+        rank, dtype = job.get("guess", (2, "float32"))
+        self._open = {"aval": [dtype, [4] * rank, False]}
+        function = job["function"]
+        return self.resolve(function) if isinstance(function, str) else self.build(function)
+
+    def argument(self, node: dict[str, Any]) -> Any:
+        """What ``node`` stands for, with abstract values for the arrays in it; the object of a method stays as it is,
+        since it may be static."""
+        value = self.build(node)
+        if "made" in node:
+            return value
+        leaves, tree = self._jax.tree_util.tree_flatten(value)
+        if not any(isinstance(leaf, self._jax.Array) for leaf in leaves):
+            return value
+        return tree.unflatten([self._without_data(leaf) for leaf in leaves])
+
+    def _without_data(self, leaf: Any) -> Any:
+        return abstract(self._jax, leaf) if isinstance(leaf, self._jax.Array) else leaf
 
     def build(self, node: dict[str, Any]) -> Any:
         """The value that ``node`` stands for; arrays are abstract. Raises :class:`Unplannable`."""
@@ -1141,9 +1227,9 @@ class Builder:
 
     def _hint(self, node: dict[str, Any]) -> Any:
         """What an annotation describes that only the interpreter can resolve: a class of the program, an alias."""
-        name, parameter, rank, dtype = node["hint"]
-        open_array = {"aval": [dtype, [4] * rank, False]}
-        function = inspect.unwrap(self.resolve(name))
+        reached, parameter = node["hint"]
+        open_array = self._open
+        function = inspect.unwrap(self.resolve(reached) if isinstance(reached, str) else self.build(reached))
         produced = self._produced(parameter, written_annotation(function, parameter), open_array)
         if produced is not None:
             return produced[0]
@@ -1193,7 +1279,7 @@ class Builder:
 
     def _made(self, node: dict[str, Any]) -> Any:
         """An object of a class of the program: as a call of the program makes it, else with arguments by annotation."""
-        spelled = json.dumps(node, sort_keys=True)
+        spelled = json.dumps([node, self._open], sort_keys=True)
         if spelled not in MADE:
             MADE[spelled] = self._make(node)
         self._receiver = MADE[spelled]
@@ -1213,13 +1299,14 @@ class Builder:
                 kinds.append(self.resolve(name))
         for kind in sorted(kinds, key=is_abstract):
             with excuses(why):
-                return self._instance(kind, {"aval": [node["dtype"], [4] * node["rank"], False]})
+                return self._filled(kind)
         # The first attempt is the likeliest: as the program does, else of the class itself.
         raise Unplannable(why[0])
 
-    def _instance(self, kind: Any, open_array: dict[str, Any]) -> Any:
-        """An object of a class, each argument that it cannot be made without by its annotation."""
-        hints = hints_of(kind) if dataclasses.is_dataclass(kind) else hints_of(kind.__init__)
+    def _filled(self, kind: Any) -> Any:
+        """What a call of a class or function gives, each argument that it cannot do without by its annotation."""
+        of_fields = dataclasses.is_dataclass(kind) or not isinstance(kind, type)
+        hints = hints_of(kind) if of_fields else hints_of(kind.__init__)
         given = {}
         for name, parameter in inspect.signature(kind).parameters.items():
             if parameter.default is not parameter.empty or parameter.kind in (
@@ -1231,8 +1318,11 @@ class Builder:
                 raise Unplannable(f"nothing says what the parameter `{name}` of {kind.__name__} is")
             # A size is that of the arrays which stand for what is not known.
             hint = hints[name]
-            given[name] = 4 if hint is int else self._concrete(self._of_type(hint, open_array, name, 0))
+            given[name] = 4 if hint is int else self._concrete(self._of_type(hint, self._open, name, 0))
         return kind(**given)
+
+    def _fill(self, node: dict[str, Any]) -> Any:
+        return self._filled(self.build(node["filled"]))
 
     def _concrete(self, value: Any) -> Any:
         struct, zeros = self._jax.ShapeDtypeStruct, self._jax.numpy.zeros
@@ -1441,6 +1531,7 @@ def place_returned(function: Any, name: str, annotation: str) -> tuple[int | Non
 BUILDERS = {
     "hint": Builder._hint,
     "made": Builder._made,
+    "filled": Builder._fill,
     "aval": Builder._aval,
     "key": Builder._key,
     "value": Builder._value,
@@ -1486,9 +1577,11 @@ class Tracer:
         recorder: Recorder,
         sources: Sources,
         clock: Clock,
+        seal: Seal,
         jax: Any,
         module: types.ModuleType,
     ) -> None:
+        self._seal = seal
         self._seconds = request["job_seconds"]
         self._channel = channel
         self._recorder = recorder
@@ -1518,9 +1611,10 @@ class Tracer:
     def _run(self, job: dict[str, Any]) -> dict[str, Any]:
         self._clock.start(self._seconds)
         try:
-            function = self._builder.resolve(job["function"])
-            args = [self._builder.build(x) for x in job.get("args", ())]
-            kwargs = {k: self._builder.build(v) for k, v in job.get("kwargs", {}).items()}
+            with self._seal:
+                function = self._builder.prepare(job)
+                args = [self._builder.argument(x) for x in job.get("args", ())]
+                kwargs = {k: self._builder.argument(v) for k, v in job.get("kwargs", {}).items()}
         except Unplannable:
             raise
         except Deadline:
@@ -1554,11 +1648,10 @@ class Tracer:
 
     def _jaxpr(self, job: dict[str, Any], function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """Trace as the program would: a jitted object by its own ``trace``, else jitted here with the options given."""
-        jax = self._jax
         if not hasattr(function, "trace"):
-            if not job.get("jit"):
+            if job.get("jit") is None:
                 return self._through(function, args, kwargs)
-            function = jax.jit(function, **job["jit"])
+            function = self._builder.resolve(job["jitter"])(function, **job["jit"])
         if not hasattr(function, "trace"):
             return self._through(function, args, kwargs)
         traced = function.trace(*args, **kwargs)
@@ -1654,10 +1747,11 @@ def serve(request: dict[str, Any], channel: Channel) -> None:
     """Import the module of the request and run its jobs."""
     channel.send("hello", protocol=PROTOCOL, python=sys.version.split()[0], executable=sys.executable)
     del sys.path[0]
+    end_with_parent()
     sys.argv = [request["module"]["path"]]
     sources = Sources(request["user_roots"])
     clock = Clock()
-    guard(request)
+    seal = guard(request)
     jax = find_jax(channel)
     if jax is None:
         return
@@ -1679,19 +1773,20 @@ def serve(request: dict[str, Any], channel: Channel) -> None:
     # What the import has traced with the program's own arguments is not tried again with guessed ones, and a call that
     # it has made is not repeated.
     known = {row for path, row in recorder.traced if path == request["module"]["path"]}
+    # Before anything of the program is called for what it makes, so that only the program changes what it reads.
+    clock.start(request["job_seconds"])
+    with contextlib.suppress(Deadline):
+        recorder.report_stale()
+    clock.stop()
     settled: set[str] = set()
     for job in request.get("jobs", ()):
         ran = recorder.hits.get(tuple(job.get("unless_ran", ())), 0)
         probed, probe, _ = job["id"].partition(":probe:")
         if job.get("unless_traced") in known or ran or (probe and probed in settled):
             continue
-        tracer = Tracer(request, channel, recorder, sources, clock, jax, module)
+        tracer = Tracer(request, channel, recorder, sources, clock, seal, jax, module)
         if tracer.run(job) and probe:
             settled.add(probed)
-    clock.start(request["job_seconds"])
-    with contextlib.suppress(Deadline):
-        recorder.report_stale()
-    clock.stop()
     hits = [[path, row, count] for (path, row), count in recorder.hits.items()]
     channel.send("done", hits=hits)
 

@@ -124,6 +124,14 @@ class DynamicConfig:
         "Whether the modules under test may be imported. With `false`, `--dynamic` refuses to run.",
         "allow-import = false",
     )
+    construct: bool = option(
+        Boolean(),
+        True,
+        "Whether constructors, and functions that return jitted functions or are named as what makes things, may be "
+        "called to get at what they make. With `false`, methods and functions inside functions are traced only where "
+        "the import calls them, or with a signature.",
+        "construct = false",
+    )
     signatures: Mapping[str, tuple[str, ...]] = option(
         Signatures(),
         {},

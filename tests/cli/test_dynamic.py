@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,27 @@ def test_the_configuration_can_forbid_it(run: Run, here: Path) -> None:
     outcome = run("check", "--dynamic")
     assert outcome.code == 2
     assert "allow-import" in outcome.err
+
+
+@pytest.mark.parametrize("by", ["option", "configuration"])
+def test_an_interpreter_may_be_a_relative_path(by: str, run: Run, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (here / "bin").mkdir()
+    (here / "bin" / "python").symlink_to(sys.executable)
+    (here / "jitlint.toml").write_text('[dynamic]\npython = "bin/python"\n' if by == "configuration" else "")
+    (here / "app").mkdir()
+    (here / "app" / "a.py").write_text("def f(x):\n    return x\n")
+    (here / "app" / "b.py").write_text("import jax\nf = jax.jit(lambda x: x)\n")
+    monkeypatch.chdir(here / "app")
+    python = ["--python", "../bin/python"] if by == "option" else []
+    outcome = run("check", "--dynamic", "--verbose", *python)
+    assert "cannot start" not in outcome.err
+
+
+def test_an_interpreter_that_is_not_there_is_named(run: Run, here: Path) -> None:
+    (here / "a.py").write_text(BRANCH)
+    outcome = run("check", "--dynamic", "--python", "bin/no-such-python", "--output-format", "concise")
+    assert outcome.code == 1
+    assert "cannot start bin/no-such-python: No such file or directory" in outcome.err
 
 
 @pytest.mark.parametrize("option", [["--python", "x"], ["--timeout", "5"], ["--dynamic-allow-import", "a"]])
