@@ -204,8 +204,8 @@ def _invalid(interp: Interpreter, entry: Entry, root: Root, param: Param) -> Ite
     assert entry.target is not None and entry.params is not None
     if entry.target.owner is not None and entry.params[0] is param and param.name in ("self", "cls"):
         return
-    if _is_called_elsewhere(entry.target):
-        return
+    if _is_called_elsewhere(entry.target) or param.default == NONE:
+        return  # who leaves it out passes nothing
     said = annotated(interp, entry.target, param)
     for m in members(said) if said is not None else ():
         yield from validity.invalid_leaves(interp, m)

@@ -1202,6 +1202,8 @@ def iterate(interp: Interpreter, value: Value, node: cst.CSTNode, count: int | N
     """The elements that iterating over a value gives. ``count`` is how many an unpacking asks for."""
     if isinstance(value, Union):
         alternatives = [m for m in value.members if m != NONE]
+        if count is not None and any(isinstance(m, Tup) and m.items is not None for m in alternatives):
+            alternatives = [m for m in alternatives if not isinstance(m, Array) or m.shape != ()]  # unpacked elsewhere
         with interp.perhaps(len(alternatives) > 1):
             parts = [iterate(interp, m, node, count) for m in alternatives]
         out = parts[0] if parts else Tup(None, UNKNOWN)
