@@ -109,6 +109,15 @@ def _objects(value: Value, depth: int = 0) -> Iterator[Obj]:
             yield from _objects(field, depth + 1)
 
 
+def note_schedule(interp: Interpreter, rate: Value) -> None:
+    """Remember the function that an optimizer is given as its learning rate: it is called with the step."""
+    if isinstance(rate, Func) and rate.owner is None:
+        params = calls.signature(interp, rate) or ()
+        if len([p for p in params if not p.has_default]) == 1:
+            model = ClassModel("learning rate schedule", "object", traced={rate.name: (params[0].name,)})
+            interp.conventional.setdefault(id(rate.lazy), (rate, None, model, rate.name))
+
+
 _SCHEDULES = frozenset({"schedule", "scheduler", "schedules", "schedulers", "lr", "annealing", "warmup"})
 _STEPS = frozenset({"step", "count", "global_step", "step_count", "train_step"})
 

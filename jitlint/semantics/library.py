@@ -291,6 +291,10 @@ def apply(interp: Interpreter, model: FunctionModel, args: Args, node: cst.CSTNo
         if out is not None:
             return out
     result = _shaped(interp, model, given, values, node, model.result, me)
+    for rate in _RATES & given.keys() if isinstance(result, Obj) else ():
+        made = interp.knowledge.class_(model.result.arg)
+        if made is not None and made.kind == "optimizer":
+            conventions.note_schedule(interp, given[rate][0])
     for flag, less in model.fewer.items():
         passed = given.get(flag)
         if passed is not None and passed[0] != TRUE and isinstance(result, Tup) and result.items is not None:
@@ -637,6 +641,8 @@ def _effect_via(model: FunctionModel) -> str | None:
     return model.effect if model.effect in ("clock", "random", "env") else None
 
 
+_RATES = frozenset({"learning_rate", "step_size_fn"})
+"""Parameters of what makes optimizers that take a schedule, too."""
 _OPERATORS: dict[str, type[cst.CSTNode]] = {
     "add": cst.Add,
     "sub": cst.Subtract,
