@@ -207,6 +207,25 @@ def needs_concrete(
     return certain
 
 
+def differentiated(interp: Interpreter, value: Value, node: cst.CSTNode, need: str, what: str, error: str) -> None:
+    """Record what a value that ``grad`` differentiates refuses as a traced one does: it is a tracer, though its value is
+    known."""
+    for m in members(value):
+        if isinstance(m, Array) and m.level is Level.LINEAR:
+            interp.emit(
+                NeedsConcrete(
+                    node=node,
+                    unit=interp.unit,
+                    value=value,
+                    leaf=m,
+                    need=need,
+                    what=what,
+                    error=error,
+                    possible=isinstance(value, Union),
+                )
+            )
+
+
 # ------------------------------------------------------------------------------------------------ truth
 
 
@@ -262,6 +281,8 @@ def truth(interp: Interpreter, value: Value, node: cst.CSTNode, construct: str) 
                 return None
             if isinstance(m, Tree) and not m.roots and isinstance(node, cst.Name | cst.Attribute | cst.Subscript):
                 return None  # what was given is not known: the truth of a container or of None is a bool
+            if isinstance(value, Union) and not m.roots and any(py_type(other) == "bool" for other in value.members):
+                return None  # a bool, unless something that is not known is an array
             possible = isinstance(value, Union) or m.maybe or isinstance(m, Tree)
             error = "TracerBoolConversionError"
             if isinstance(m, Array) and m.shape is not None and any(d is not None and d != 1 for d in m.shape):
@@ -368,6 +389,8 @@ def _binary(interp: Interpreter, op: type[cst.CSTNode], left: Value, right: Valu
                 return calls.call_value(interp, Bound(method, me), calls.Args([other]), node)
     if isinstance(left, Array | Tree) or isinstance(right, Array | Tree):
         return _array_binary(interp, op, left, right, node)
+    if op is cst.BitOr and (kinds := _alternatives(left)) and (others := _alternatives(right)):
+        return Tup((*kinds, *others))  # to ``isinstance``, a union of types is a tuple of them
     if isinstance(left, ListV | Tup) or isinstance(right, ListV | Tup):
         return _sequence_binary(interp, op, left, right, node)
     lt, rt = py_type(left), py_type(right)
@@ -394,6 +417,13 @@ def _binary(interp: Interpreter, op: type[cst.CSTNode], left: Value, right: Valu
         return out
     leaks.check(interp, [left, right], node)
     return UNKNOWN
+
+
+def _alternatives(kind: Value) -> tuple[Value, ...]:
+    """The classes of ``A | B``, or the class itself."""
+    if isinstance(kind, Tup):
+        return kind.items if kind.items and all(isinstance(k, ClassV | LibV) for k in kind.items) else ()
+    return (LibV("types.NoneType"),) if kind == NONE else (kind,) if isinstance(kind, ClassV | LibV) else ()
 
 
 def _left_over(difference: Value, left: Value, right: Value) -> Value:
@@ -1187,12 +1217,14 @@ def hashed(interp: Interpreter, value: Value, node: cst.CSTNode, what: str) -> N
         demands.note(value, "hash")
     if isinstance(value, Array | Tup | Union) and interp.traces:
         needs_concrete(interp, value, node, "hash", what, "TypeError")
+        differentiated(interp, value, node, "hash", what, "TypeError")
 
 
 def formatted(interp: Interpreter, value: Value, node: cst.CSTNode, what: str) -> None:
     """Record that a value is formatted with a format spec."""
     if interp.traces and isinstance(value, Array | Union):
         needs_concrete(interp, value, node, "format", what, "TypeError")
+        differentiated(interp, value, node, "format", what, "TypeError")
 
 
 # ------------------------------------------------------------------------------------------------ iteration
