@@ -166,25 +166,12 @@ def _convert(name: str) -> Handler:
         if interp.traces:
             at = args.node(0) or node
             operators.needs_concrete(interp, v, at, "convert", f"{name}()", "ConcretizationTypeError")
-            for m in members(v):
-                if isinstance(m, Array) and m.level is Level.LINEAR:
-                    if name == "int":
+            if name == "int":
+                for m in members(v):
+                    if isinstance(m, Array) and m.level is Level.LINEAR:
                         interp.emit(GradientCut(node=at, unit=interp.unit, value=m, what="int()"))
-                    else:
-                        from jitlint.semantics.events import NeedsConcrete
-
-                        interp.emit(
-                            NeedsConcrete(
-                                node=at,
-                                unit=interp.unit,
-                                value=v,
-                                leaf=m,
-                                need="convert",
-                                what=f"{name}()",
-                                error="ConcretizationTypeError",
-                                possible=isinstance(v, Union),
-                            )
-                        )
+            else:
+                operators.differentiated(interp, v, at, "convert", f"{name}()", "ConcretizationTypeError")
         if traced_leaf(v) is not None and not isinstance(v, Union):
             return UNKNOWN
         folded = fold_call(name, args.pos) if name != "complex" else None

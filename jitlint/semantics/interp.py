@@ -1332,11 +1332,11 @@ class Interpreter:
                 value = self.eval(part.expression)
                 shown.append(value)
                 if part.format_spec is not None and part.format_spec and part.conversion is None:
-                    operators.formatted(self, value, part.expression, self.unit.code(part.expression))
+                    operators.formatted(self, value, part.expression, "a format spec")
                     for sub in part.format_spec:
                         if isinstance(sub, cst.FormattedStringExpression):
                             inner = self.eval(sub.expression)
-                            operators.formatted(self, inner, sub.expression, self.unit.code(sub.expression))
+                            operators.formatted(self, inner, sub.expression, "a format spec")
         return operators.text_of(*shown)
 
     def _tuple(self, node: cst.Tuple) -> Value:
