@@ -184,9 +184,9 @@ def register(
             facts.data_fields = frozenset(data)
         if facts.custom_flatten:
             flatten = args[0] if args else cls.lookup("tree_flatten") or cls.lookup("tree_flatten_with_keys")
-            aux = _aux_fields(flatten) if isinstance(flatten, Func) else None
-            facts.static_fields |= aux or frozenset()
-            facts.unread = aux is None
+            if isinstance(flatten, Func):
+                facts.flattened, aux = _flattened(flatten)
+                facts.static_fields |= aux - facts.flattened
     return True
 
 
@@ -198,12 +198,13 @@ def _names(v: Value | None) -> tuple[str, ...] | None:
     return None
 
 
-def _aux_fields(flatten: Func) -> frozenset[str] | None:
-    """Attributes of its argument that a flatten function puts into its second result alone; None where it does not
-    say it in so many words."""
+def _flattened(flatten: Func) -> tuple[frozenset[str], frozenset[str]]:
+    """Attributes of its argument that a flatten function puts into its first result, and into its second; none where
+    it does not say so in so many words."""
+    nothing: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset())
     parameters = all_params(flatten.lazy.params)
     if not parameters:
-        return None
+        return nothing
     me = parameters[0].name.value
     assigned: dict[str, cst.BaseExpression] = {}
     aux: set[str] = set()
@@ -233,11 +234,9 @@ def _aux_fields(flatten: Func) -> frozenset[str] | None:
                 assigned[small.targets[0].target.value] = small.value
             elif isinstance(small, cst.Return):
                 returned.append(small.value)
-    if not returned:
-        return None
     for result in returned:
         if not isinstance(result, cst.Tuple) or len(result.elements) != 2:
-            return None
+            return nothing
         children |= attributes(result.elements[0].value)
         aux |= attributes(result.elements[1].value)
-    return frozenset(aux - children) if children or aux else None
+    return frozenset(children), frozenset(aux)

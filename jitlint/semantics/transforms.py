@@ -180,6 +180,10 @@ def abstract(
     return value
 
 
+def _holds_jax_array(v: Value) -> bool:
+    return any(isinstance(x, Array) and x.level is not Level.NUMPY for x in leaves(v))
+
+
 def _dropped(v: Value) -> Value:
     return replace(v, python=None) if isinstance(v, Array) else v
 
@@ -198,7 +202,7 @@ def _abstract_object(value: Obj, go: Callable[[Value, str], Value]) -> Value:
     for k, v in value.slots.items():
         if k not in data or lenient and isinstance(v, Func | Bound | Partial | Jitted | Wrapped | LibV):
             out.slots[k] = v
-        elif cls.facts.unread and not any(isinstance(x, Array) and x.level is not Level.NUMPY for x in leaves(v)):
+        elif cls.facts.custom_flatten and k not in cls.facts.flattened and not _holds_jax_array(v):
             out.slots[k] = UNKNOWN
         else:
             out.slots[k] = go(v, f".{k}")

@@ -492,8 +492,8 @@ class ClassFacts:
     """It has a metaclass of its own, which can do anything to it."""
     fields: tuple[str, ...] = ()
     custom_flatten: bool = False
-    unread: bool = False
-    """It does not show in the program which of its fields are leaves."""
+    flattened: frozenset[str] = frozenset()
+    """The fields that a hand-written flatten function is seen to give as leaves; others may be made by unflatten."""
     opaque: bool = False
     """Some decorator is not understood: what it makes of the class is not known."""
     configured: bool = False
