@@ -41,6 +41,21 @@ def array_test(unit: Unit, node: cst.CSTNode, construct: str, names: Names) -> R
     return _replaced(unit, whole, elementwise(whole, names))
 
 
+def only_refuses(unit: Unit, node: cst.CSTNode) -> bool:
+    """Is the test one of those that must hold for an ``if`` that does nothing but raise?"""
+    above = ancestors(unit, node)
+    whole = node
+    while above and isinstance(parent := above[-1], cst.BooleanOperation) and isinstance(parent.operator, cst.And):
+        whole = parent
+        above.pop()
+    branch = above[-1] if above else None
+    if not isinstance(branch, cst.If) or branch.test is not whole or branch.orelse is not None:
+        return False
+    *_, last = branch.body.body
+    ends = last.body[0] if isinstance(last, cst.SimpleStatementLine) else last
+    return isinstance(ends, cst.Raise) and len(branch.body.body) == 1
+
+
 def array_conversion(unit: Unit, node: cst.CSTNode, names: Names, in_jax: Callable[[str], bool]) -> Replacement | None:
     """``np.sin(x)`` as ``jnp.sin(x)``, ``int(x)`` as ``x.astype(int)``; ``in_jax`` tells which names jax.numpy has."""
     call = call_around(unit, node) or node

@@ -154,6 +154,14 @@ class Context:
             self._remade[id(event.node)] = found
         return found
 
+    def only_refuses(self, event: TracedUse) -> bool:
+        """Does the test guard nothing but an error about what is known, so that a tracer rightly passes?"""
+        return choices.only_refuses(event.unit, event.node)
+
+    def handed_over(self, event: Site) -> list[tuple[cst.CSTNode, Unit]]:
+        """The calls that give a wrapper around ``jax.jit`` functions that are new each time."""
+        return variation.handed_over(self.interp, event.node)
+
     def _is_cached_pmap(self, event: Site, found: Remade) -> bool:
         """``pmap`` of a bound method of one object is made once from JAX 0.8 on."""
         old = self.target.version is not None and self.target.version < (0, 8)
