@@ -24,8 +24,9 @@ def ascend(theta, x):
 
 ## When it is silent
 
-On functions called once, on jitted callables that are kept (on `self`, in a cache, behind `lru_cache`, returned by a
-factory that is called once), and on `jax.jit(f)` of a function that stays the same.
+On functions called once (or that are by their names, where nothing calls them: `main`, `train`, `make_…`; and on those
+of programs), on jitted callables that are kept (on `self`, in a cache, behind `lru_cache`, returned by a factory that is
+called once), and on `jax.jit(f)` of a function that stays the same.
 
 ## Fix safety
 
@@ -50,7 +51,7 @@ def check(event: Site, ctx: Context) -> Iterator[Report]:
             node,
             f"what this call jits is a {found.why} that is new each time: {found.count.compilations}",
             "make it once, and give it what changes as arguments",
-            certainty=Certainty.POSSIBLE,
+            certainty=Certainty.POSSIBLE if found.root or not found.count.exact else None,
             trace=(ctx.step("jitted here", event.node, event.unit), *ctx.loop_steps(found)),
             properties={"variants": found.count.text},
             unit=unit,
