@@ -993,6 +993,30 @@ def is_instance(interp: Interpreter, value: Value, kinds: Value) -> bool | None:
     return None if None in answers else False
 
 
+def is_tracer_class(kind: Value) -> bool:
+    """Is it the class of tracers?"""
+    return isinstance(kind, LibV) and kind.name in _TRACER
+
+
+def asks_for_tracer(interp: Interpreter, func: Value | None) -> bool | None:
+    """What a function of the project that only asks whether its argument is a tracer answers for one; None for
+    another function."""
+    if not isinstance(func, Func) or not isinstance(func.lazy, cst.FunctionDef):
+        return None
+    parts = [part for line in func.lazy.body.body if isinstance(line, cst.SimpleStatementLine) for part in line.body]
+    if len(func.lazy.body.body) > 2 or not parts or not isinstance(parts[-1], cst.Return):
+        return None
+    test, answer = parts[-1].value, True
+    while isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
+        test, answer = test.expression, not answer
+    match test:
+        case cst.Call(func=cst.Name(value="isinstance"), args=[_, kind]):
+            from jitlint.semantics import demands
+
+            return answer if is_tracer_class(demands.meaning(interp, func, kind.value)) else None
+    return None
+
+
 def _is_one(interp: Interpreter, value: Value, kind: Value) -> bool | None:
     if isinstance(value, Unknown | Union):
         return None

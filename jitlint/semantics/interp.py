@@ -798,12 +798,24 @@ class Interpreter:
                     self._narrow_tree(what.value, kinds)
                 if kinds is not None:
                     self._narrow(what.value, lambda v: calls.is_instance(self, v, kinds) is not (not holds))
+                    if not holds and calls.is_tracer_class(kinds):
+                        self._narrow_to_known(what.value)
             case cst.Call(func=cst.Name(value="hasattr"), args=[what, name]) if holds:
                 self._narrow_to_owner(what.value, self._peek(name.value))
             case cst.Call(func=cst.Name(value="callable"), args=[what]):
                 self._narrow(what.value, lambda v: calls.is_callable(v) is not (not holds))
+            case cst.Call(func=cst.Name() | cst.Attribute(), args=[what]):
+                if calls.asks_for_tracer(self, self._peek(test.func)) is (not holds):
+                    self._narrow_to_known(what.value)
             case cst.Name() | cst.Attribute():
                 self._narrow(test, lambda v: operators.known_truth(v) is not (not holds))
+
+    def _narrow_to_known(self, node: cst.BaseExpression) -> None:
+        """What a test found to be no tracer is not traced."""
+        place = self.place(node)
+        if place is not None and any(traced_leaf(m) is not None for m in members(place[2])):
+            known = join_all(m if traced_leaf(m) is None else UNKNOWN for m in members(place[2]))
+            self.trail.write(place[0], place[1], known)
 
     def _peek(self, node: cst.BaseExpression) -> Value | None:
         self.quiet += 1
@@ -1238,7 +1250,7 @@ class Interpreter:
                 value = inner
             elif isinstance(base, LibV):
                 sub = self.project.resolve(self.frame.module.module, f"{dotted}.{name}" if dotted else name, level)
-                value = self.module(sub) if sub is not None else LibV(self.knowledge.canonical(f"{base.name}.{name}"))
+                value = self.module(sub) if sub is not None else modelled.named(self, f"{base.name}.{name}")
             elif isinstance(base, Unknown) and level:
                 sub = self.project.resolve(self.frame.module.module, f"{dotted}.{name}" if dotted else name, level)
                 value = self.module(sub) if sub is not None else UNKNOWN

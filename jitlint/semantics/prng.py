@@ -162,6 +162,8 @@ def _emit_again(
     it is a method that uses a key of its object."""
     for level, ((node, unit), (first, first_unit)) in enumerate(zip(chain, before.chain, strict=False)):
         if node is not first:
+            if level and _in_another_turn(interp, before):
+                return  # what one call of a function chooses, the next may choose again: that is reported for itself
             if level == len(chain) - 1 or _is_given(interp, level, node, identity):
                 event = KeyReuse(node=node, unit=unit, first=first, first_unit=first_unit, what=what, how="again")
                 interp.emit(event)
@@ -182,6 +184,12 @@ def _is_own(at: cst.CSTNode | None) -> bool:
 
 def _turns(interp: Interpreter) -> tuple[Any, ...]:
     return tuple((id(loop), loop.turn, loop.passes) for loop in interp.loops)
+
+
+def _in_another_turn(interp: Interpreter, before: Used) -> bool:
+    """Do the same loops run, in a later turn?"""
+    now = _turns(interp)
+    return now != before.turns and [loop for loop, *_ in now] == [loop for loop, *_ in before.turns]
 
 
 def _loop_level(interp: Interpreter, before: Used) -> int:
