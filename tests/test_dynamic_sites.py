@@ -173,3 +173,47 @@ def test_the_configuration_can_forbid_calls(tmp_path: Path) -> None:
     assert traced == {"twice"}
     reasons = {each.reason for each in summary.targets if not each.traced}
     assert "calls of the program are not made (dynamic.construct)" in reasons
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+def test_what_calls_pass_is_filled_up_with_what_annotations_say(tmp_path: Path, python: Path) -> None:
+    """Of ``update`` a call says all but the batch; its models are had from an object of the class that calls it."""
+    learner = """
+    import dataclasses
+    import functools
+    from typing import Callable, NamedTuple
+
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+
+
+    class Batch(NamedTuple):
+        x: np.ndarray
+        y: np.ndarray
+
+
+    @functools.partial(jax.tree_util.register_dataclass, data_fields=["params"], meta_fields=["apply"])
+    @dataclasses.dataclass
+    class Model:
+        params: dict
+        apply: Callable
+
+
+    @functools.partial(jax.jit, static_argnames="centre")
+    def update(rng, model: Model, batch: Batch, rate, centre: bool):
+        guess = model.apply(model.params, batch.x)
+        return dataclasses.replace(model, params={"w": model.params["w"] - rate * (guess - batch.y).mean()})
+
+
+    class Learner:
+        def __init__(self, seed: int, observations: jnp.ndarray, rate: float = 0.1):
+            self.rng = jax.random.PRNGKey(seed)
+            self.rate = rate
+            self.model = Model({"w": jnp.ones(observations.shape[-1:])}, lambda params, x: x * params["w"])
+
+        def update(self, batch: Batch):
+            self.model = update(self.rng, self.model, batch, self.rate, self.rate > 0)
+    """
+    _, summary = confirm([], load(write(tmp_path, learner=learner)), Options(python, PATIENT))
+    assert [(each.qualname, each.traced or each.reason) for each in summary.targets] == [("update", True)]

@@ -113,12 +113,15 @@ def plan_target(
         return Plan(target, reason=receivers.why)
     if not construct and (target.made is not None or target.owner):
         return Plan(target, reason=FORBIDDEN)
-    jobs = [*_from_call_sites(target, named, [*call_sites, *(target.calls if construct else ())])]
+    sites = [*call_sites, *(target.calls if construct else ())]
+    jobs = [*_from_call_sites(target, named, sites)]
     if jobs:
         return Plan(target, _with_leaks(jobs, leaks))
     if not target.known:
         return Plan(target, reason="nothing says what its arguments are")
-    return _from_annotations(target, named, leaks, receivers)
+    if sites and target.made is None and not target.owner:
+        jobs = _from_parts(target, named, max(sites, key=_known))
+    return Plan(target, tuple(jobs)) if jobs else _from_annotations(target, named, leaks, receivers)
 
 
 def _with_leaks(jobs: Sequence[Job], leaks: bool) -> tuple[Job, ...]:
@@ -139,7 +142,7 @@ def _from_signature(target: Target, named: str, signature: Sequence[str], leaks:
 def _from_call_sites(target: Target, named: str, call_sites: Sequence[CallSite]) -> Iterator[Job]:
     seen: set[str] = set()
     for site in call_sites:
-        if not site.complete:
+        if not site.complete or any(_has_object(a.node) for a in (*site.args, *site.kwargs.values())):
             continue
         args = tuple(a.node for a in site.args if a.node is not None)
         kwargs = {k: a.node for k, a in site.kwargs.items() if a.node is not None}
@@ -149,6 +152,43 @@ def _from_call_sites(target: Target, named: str, call_sites: Sequence[CallSite])
             source = ("probe", "probe:call") if target.guessed else ("call site", "call")
             job = Job(f"{named}:{source[1]}:{len(seen)}", target, source[0], args, kwargs, (site.path, site.row))
             yield replace(job, guess=(2, "float32")) if target.guessed else job
+
+
+def _known(site: CallSite) -> int:
+    return sum(argument.node is not None for argument in (*site.args, *site.kwargs.values()))
+
+
+def _has_object(node: object) -> bool:
+    """Whether an argument is had from an object that is made with arguments which perhaps nothing says."""
+    if isinstance(node, Mapping):
+        return "made" in node or any(map(_has_object, node.values()))
+    return isinstance(node, list | tuple) and any(map(_has_object, node))
+
+
+def _from_parts(target: Target, named: str, site: CallSite) -> list[Job]:
+    """Jobs with what a call is known to pass, and guesses for the rest; none if not all of it can be guessed."""
+    jobs = []
+    for rank, dtype in PROBES:
+        guess, dimensions = Guess(rank, dtype), Dimensions()
+        args: list[Node] = []
+        kwargs: dict[str, Node] = {}
+        positional = [p for p in target.parameters if p.kind == "pos"]
+        for index, parameter in enumerate(target.parameters):
+            passed = site.kwargs.get(parameter.name)
+            if parameter.kind == "pos" and positional.index(parameter) < len(site.args):
+                passed = site.args[positional.index(parameter)]
+            if parameter.kind in ("args", "kwargs") or (passed is None and parameter.default is not None):
+                continue
+            node = passed.node if passed is not None else None
+            node = node or _argument(target, parameter, index, dimensions, guess, Receivers())
+            if node is None:
+                return []
+            if parameter.kind == "pos" and len(args) == index:
+                args.append(node)
+            else:
+                kwargs[parameter.name] = node
+        jobs.append(Job(f"{named}:probe:{dtype}:{rank}", target, "probe", tuple(args), kwargs, guess=(rank, dtype)))
+    return jobs
 
 
 def _from_annotations(target: Target, named: str, leaks: bool, receivers: Receivers) -> Plan:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from jitlint.dynamic.signature import Node, literal
@@ -49,6 +49,8 @@ class Recipes:
     """Functions of the project that return a function which they define, or what jit makes of one."""
     harmful: dict[str, str] = field(default_factory=dict)
     """Classes and functions of the project that are never called, and what they do."""
+    uses: dict[str, list[tuple[Source, ast.Call, Scopes]]] = field(default_factory=dict)
+    """Every call of something by a dotted name."""
 
     def of(self, name: str) -> Receivers:
         """How to make an object of this class: as the program does, else of a derived class as the program does, else
@@ -134,9 +136,11 @@ def find_recipes(modules: Sequence[Module]) -> Recipes:
             elif isinstance(made, Function) and gives_function(made):
                 recipes.factories.add(f"{source.module.name}.{made.name}")
     for source in sources:
-        reader = Reader(source, recipes.factories, recipes.harmful)
+        reader = Reader(source, recipes)
         for call, scopes in source.calls():
             dotted = source.dotted(call.func)
+            if dotted:
+                recipes.uses.setdefault(dotted, []).append((source, call, scopes))
             owner = dotted if dotted in recipes.factories else known(dotted)
             spelled = None if owner is None or owner in recipes.harmful else reader.call(call, scopes, 0)
             if owner is not None and spelled is not None and spelled not in recipes.calls.setdefault(owner, []):
@@ -222,6 +226,13 @@ class Source:
             for inner in own_statements(node):
                 for name, value in _bound(inner):
                     self.assigned.setdefault(name, []).append((inner.lineno, value, main))
+        self.methods = {
+            id(method): owner.name
+            for owner in self.classes.values()
+            for method in owner.body
+            if isinstance(method, Function)
+        }
+        """The class of each method, by the identity of its definition."""
         self.functions = {node.name for node in tree.body if isinstance(node, Function)}
         self.importable = module.notebook is None and all(part.isidentifier() for part in module.name.split("."))
         """Not so for notebooks, and for files with names that no import statement can have."""
@@ -266,10 +277,11 @@ class Source:
 class Reader:
     """Writes expressions of a module out as arguments; None for what cannot be followed."""
 
-    def __init__(self, source: Source, factories: Collection[str] = (), harmful: Collection[str] = ()) -> None:
+    def __init__(self, source: Source, recipes: Recipes, *, objects: bool = False) -> None:
+        """With ``objects``, ``self`` is an object of the class, once the recipes are complete."""
         self._source = source
-        self._factories = factories
-        self._harmful = harmful
+        self._recipes = recipes
+        self._objects = objects
 
     def call(self, tree: ast.Call, scopes: Scopes, depth: int) -> Node | None:
         function = self._function(tree.func, scopes, depth)
@@ -286,8 +298,8 @@ class Reader:
         dotted = self._source.dotted(tree)
         name = dotted.rpartition(".")[2] or (tree.attr if isinstance(tree, ast.Attribute) else "")
         library = dotted.partition(".")[0] in LIBRARIES
-        makes = library or name.lstrip("_")[:1].isupper() or MAKERS.match(name) or dotted in self._factories
-        if not makes or dotted in self._harmful:
+        makes = library or name.lstrip("_")[:1].isupper() or MAKERS.match(name) or dotted in self._recipes.factories
+        if not makes or dotted in self._recipes.harmful:
             return None
         if dotted:
             return {"ref": dotted}
@@ -347,6 +359,9 @@ class Reader:
         """What calls of a function in its own module pass for a parameter, else its default."""
         parameters = _parameters(function)
         place = next(i for i, arg in enumerate(parameters) if arg.arg == name)
+        owner = self._source.methods.get(id(function))
+        if owner is not None:
+            return self._object(owner) if place == 0 and self._objects else None
         for call, scopes in self._source.calls():
             if not isinstance(call.func, ast.Name) or call.func.id != function.name or function in scopes:
                 continue
@@ -358,6 +373,13 @@ class Reader:
                 return value
         default = _defaults(function).get(name)
         return None if default is None else self.read(default, around, depth + 1)
+
+    def _object(self, owner: str) -> Node | None:
+        name = f"{self._source.module.name}.{owner}"
+        receivers = self._recipes.of(name)
+        if receivers.why or not self._source.importable:
+            return None
+        return {"made": name, "calls": list(receivers.calls), "subclasses": list(receivers.subclasses)}
 
 
 def _imports(tree: ast.Module, module: Module) -> Iterator[tuple[str, str]]:

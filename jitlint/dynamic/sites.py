@@ -30,7 +30,7 @@ def complete_targets(targets: Sequence[Target], module: Module, text: str, recip
     except (SyntaxError, ValueError, RecursionError):
         return tuple(targets)
     finder = _Finder(source, recipes)
-    known = [finder.reached(target) if not target.reach else target for target in targets]
+    known = [finder.called(finder.reached(target) if not target.reach else target) for target in targets]
     rows = {target.row for target in known}
     for site in finder.sites():
         if site.row not in rows:
@@ -53,7 +53,7 @@ class _Finder:
     def __init__(self, source: Source, recipes: Recipes) -> None:
         self._source = source
         self._recipes = recipes
-        self._reader = Reader(source, recipes.factories)
+        self._reader = Reader(source, recipes, objects=True)
         self._names = alias_table(source.tree)
         self._defs = {node.name: node for node in source.tree.body if isinstance(node, Function)}
 
@@ -96,6 +96,17 @@ class _Finder:
     def _object(self, owner: str) -> Node:
         receivers = self._recipes.of(f"{self._source.module.name}.{owner}")
         return {"made": owner, "calls": list(receivers.calls), "subclasses": list(receivers.subclasses)}
+
+    def called(self, target: Target) -> Target:
+        """A function with its calls by name, anywhere in the project."""
+        if not target.reach or target.owner:
+            return target
+        uses = self._recipes.uses.get(f"{self._source.module.name}.{target.reach}", [])
+        calls = [
+            _call_site(Reader(source, self._recipes, objects=True), source, call, scopes)
+            for source, call, scopes in uses
+        ]
+        return replace(target, calls=tuple(call for call in calls if call is not None))
 
     # -- calls of jit
 
@@ -177,13 +188,18 @@ class _Finder:
             by_name = isinstance(call.func, ast.Name) and call.func.id == name and call.lineno > jit.lineno
             if not (call.func is jit or (name and by_name and where.scopes == place.scopes)):
                 continue
-            if any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
-                continue
-            args = tuple(PlannedArgument(self._reader.read(arg, where.scopes, 0)) for arg in call.args)
-            kwargs = {
-                k.arg: PlannedArgument(self._reader.read(k.value, where.scopes, 0)) for k in call.keywords if k.arg
-            }
-            yield CallSite(str(self._source.module.path), call.lineno, args, kwargs)
+            made = _call_site(self._reader, self._source, call, where.scopes)
+            if made is not None:
+                yield made
+
+
+def _call_site(reader: Reader, source: Source, call: ast.Call, scopes: Scopes) -> CallSite | None:
+    """What a call passes, as far as the text says; None where stars hide it."""
+    if any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
+        return None
+    args = tuple(PlannedArgument(reader.read(arg, scopes, 0)) for arg in call.args)
+    kwargs = {word.arg: PlannedArgument(reader.read(word.value, scopes, 0)) for word in call.keywords if word.arg}
+    return CallSite(str(source.module.path), call.lineno, args, kwargs)
 
 
 def _named(name: str, call: ast.Call | None = None) -> Callable[[ast.expr], bool]:

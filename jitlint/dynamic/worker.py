@@ -1252,7 +1252,8 @@ class Builder:
             return None
         if isinstance(hint, type) and hasattr(hint, "dim_str") and hasattr(hint, "dtypes"):
             return self._jaxtyped(hint)
-        if hint is self._jax.Array or hint is typing.Any or isinstance(hint, typing.TypeVar):
+        array = getattr(sys.modules.get("numpy"), "ndarray", None)
+        if hint in (self._jax.Array, array, typing.Any) or isinstance(hint, typing.TypeVar):
             self.guessed = True
             return self._aval(open_array)
         if depth < 5 and origin in (tuple, list, dict):
@@ -1265,7 +1266,7 @@ class Builder:
             return inner(next(each for each in wanted if each in arguments and each is not type(None)))
         if depth < 5 and isinstance(hint, type) and (dataclasses.is_dataclass(hint) or hasattr(hint, "_fields")):
             types_of = typing.get_type_hints(hint)
-            return hint(**{name: inner(types_of.get(name)) for name in required_fields(hint)})
+            return hint(**{name: inner(types_of.get(name, typing.Any)) for name in required_fields(hint)})
         raise Unplannable(f"nothing says what its parameter `{what}` is")
 
     def _jaxtyped(self, hint: Any) -> Any:
