@@ -25,8 +25,8 @@ def predict(features, w):
 
 ## When it is silent
 
-On modules that are passed as arguments, on arrays below one mebibyte (or what the option `captured-constant-bytes` says) or of unknown size, on arrays of which
-only the shape is read, and on arrays made in the traced function.
+On modules that are passed as arguments, on arrays below one mebibyte (or what the option `captured-constant-bytes` says)
+or of unknown size, on arrays of which only the shape is read, and on arrays made in the traced function.
 """
 
 from collections.abc import Iterator

@@ -174,10 +174,9 @@ def remade_site(interp: Interpreter, node: cst.CSTNode) -> Remade | None:
         why = found.why
     if not keyed:
         return None
-    entry = entries[-1]
+    over = repeats(keyed)
     runs = [e for e in entries if any(t.loop.node is x.node for t in e.moment.turns for x in over.loops)]
     entry = (runs or entries)[-1]
-    over = repeats(keyed)
     if over.number is not None and 1 < over.number <= len(bodies):
         return None  # each is another function of the program: every one of them is compiled once, wherever it is made
     if over.number is not None and over.number < 2:
