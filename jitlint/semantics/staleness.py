@@ -147,7 +147,7 @@ def _captured_late(entry: Entry, read: Read, writes: list[Write]) -> Write | Non
     made, before it was first traced."""
     if not isinstance(read.box, Env):
         return None
-    makers = [(entry.time, entry.loops)]
+    makers: list[tuple[int, Iterable[Any]]] = [(entry.time, entry.loops)]
     if isinstance(read.reader, Func) and not isinstance(read.value, Func | Jitted):
         makers.append((read.reader.birth, read.reader.loops))
     for made, loops in makers:
