@@ -26,6 +26,17 @@ from jitlint.dynamic.protocol import ModuleRun
 WORKER = Path(__file__).with_name("worker.py")
 STDERR_KEPT = 4000
 MEGABYTE = 1 << 20
+LEAST, MOST = 8_192, 32_768
+"""Megabytes of address space, of which JAX reserves more than it uses."""
+
+
+def memory_limit() -> int:
+    """Megabytes that a module may use: what the machine has, between 8 and 32 GB."""
+    try:
+        has = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // MEGABYTE
+    except (AttributeError, OSError, ValueError):  # Not on Windows.
+        return MOST
+    return max(LEAST, min(MOST, has))
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +44,7 @@ class Limits:
     """What one module may use: seconds until it is killed (fewer for its import), megabytes of address space."""
 
     seconds: float = 60.0
-    megabytes: int = 32_768
+    megabytes: int = field(default_factory=memory_limit)
     import_seconds: float | None = None
 
     @property

@@ -124,10 +124,11 @@ def test_json_of_the_estimate_alone(run: Run, here: Path) -> None:
         ("import os\nos._exit(0)\n", "exit code 0"),
         ("print('[]' * 100_000, flush=True)\n", ""),
         ("import os\nif os.fork() == 0:\n    os._exit(0)\n", "importing it raised Refused"),
+        ("x = bytearray(1 << 45)\n", "importing it raised MemoryError"),
         ("import a_package_that_nobody_has\n", "importing it raised ModuleNotFoundError"),
         ("import pathlib\npathlib.Path(__file__).with_name('trace.txt').touch()\n", "importing it raised Refused"),
     ],
-    ids=["raises", "hangs", "exits", "dies", "prints", "forks", "lacks", "writes"],
+    ids=["raises", "hangs", "exits", "dies", "prints", "forks", "grows", "lacks", "writes"],
 )
 def test_a_hostile_project_ends_with_the_reason_and_the_same_exit_code(
     hostile: str, reason: str, run: Run, here: Path
