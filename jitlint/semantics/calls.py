@@ -469,6 +469,18 @@ def decorate(interp: Interpreter, decorator: cst.Decorator, value: Value, node: 
     return out
 
 
+def is_dispatched(node: cst.FunctionDef) -> bool:
+    """Is it one of several functions of that name, told apart by the types of arguments (plum, multipledispatch …)?"""
+    for decorator in node.decorators:
+        named = decorator.decorator
+        if isinstance(named, cst.Call):
+            named = named.func
+        name = named.attr if isinstance(named, cst.Attribute) else named
+        if isinstance(name, cst.Name) and name.value in ("dispatch", "multimethod"):
+            return True
+    return False
+
+
 _FLAVOURS = {
     "builtins.staticmethod": "static",
     "builtins.classmethod": "class",

@@ -147,7 +147,7 @@ class Context:
         if found is None:
             if isinstance(event, Site):
                 found = variation.remade_site(self.interp, event.node)
-                if found is not None and self._is_cached_pmap(event, found):
+                if found is not None and (self._is_cached_pmap(event, found) or self._is_traced_by_rule(event)):
                     found = None
             else:
                 found = variation.remade_body(e for e in self.others(event) if isinstance(e, ControlFlow))
@@ -161,6 +161,13 @@ class Context:
     def handed_over(self, event: Site) -> list[tuple[cst.CSTNode, Unit]]:
         """The calls that give a wrapper around ``jax.jit`` functions that are new each time."""
         return variation.handed_over(self.interp, event.node)
+
+    def _is_traced_by_rule(self, event: Site) -> bool:
+        """Is it under a method that libraries trace, as a rule, and that nothing here calls? Then an outer ``jit``
+        has the program."""
+        under = event.entry.made_under
+        conventional = (func for func, *_ in self.interp.conventional.values())
+        return any(isinstance(func, Func) and func.lazy is under for func in conventional)
 
     def _is_cached_pmap(self, event: Site, found: Remade) -> bool:
         """``pmap`` of a bound method of one object is made once from JAX 0.8 on."""

@@ -18,7 +18,7 @@ import libcst as cst
 
 from jitlint.knowledge import ClassModel, Knowledge
 from jitlint.project.model import Limits, Module, Project, TopStatement
-from jitlint.semantics import attributes, calls, errors, lifetime, operators, trips
+from jitlint.semantics import attributes, calls, errors, lifetime, modelled, operators, trips
 from jitlint.semantics.entry import Entry
 from jitlint.semantics.events import (
     ArrayWanted,
@@ -286,8 +286,9 @@ class Interpreter:
         """Above zero in a function that a library is assumed to trace: only what needs a tracer's value is recorded."""
         self.conventional: dict[int, tuple[Func, ClassV | None, ClassModel, str]] = {}
         """Functions that libraries trace, as a rule, by an id: with owner, row and name of the method."""
-        self.states: dict[int, tuple[Func, Func, ClassModel]] = {}
-        """Functions that make a state, by an id, with those that are given it and give the next."""
+        self.states: dict[int, tuple[Func, Func, ClassV | None, ClassModel]] = {}
+        """Functions that make a state, by an id, with those that are given it and give the next, and the class whose
+        methods they are."""
         self.muted = 0
         self.concrete = 0
         """Above zero in the later arms of a decision whose first test raises: they are never reached."""
@@ -1188,6 +1189,9 @@ class Interpreter:
         value: Value = calls.make_function(self, node)
         for d in reversed(node.decorators):
             value = calls.decorate(self, d, value, node)
+        if calls.is_dispatched(node):
+            scope = self.frame.class_body or self.frame.env
+            value = UNKNOWN if node.name.value in scope.slots else value  # the arguments decide which one is run
         self.assign_name(node.name.value, value, node)
         return True
 
