@@ -167,7 +167,8 @@ class LibraryFile:
         """The row ``[classes.name]``."""
         where = f"classes.{name}"
         table = self.table("classes", name)
-        self._only(table, {"kind", "fields", "static", "decorator", "transparent", "dtype", "traced", "carried"}, where)
+        known = {"kind", "fields", "static", "decorator", "transparent", "dtype", "traced", "carried", "source"}
+        self._only(table, known, where)
         kind = self._choice(table, "kind", KINDS, where)
         if kind is None:
             raise KnowledgeError(f"{self.path}: {where}: there is no kind")
@@ -181,6 +182,7 @@ class LibraryFile:
             self._optional(table, "dtype", where),
             {name: self._names(table["traced"], name, f"{where}.traced") for name in table.get("traced", {})},
             {k: v for k in table.get("carried", {}) if (v := self._optional(table["carried"], k, where)) is not None},
+            self._optional(table, "source", where),
         )
 
     def attribute(self, name: str) -> AttributeModel:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from jitlint.knowledge import AttributeModel, MethodModel
-from jitlint.semantics import calls, lifetime, linen, operators, overrides, shapes
+from jitlint.semantics import calls, lifetime, linen, modelled, operators, overrides, shapes
 from jitlint.semantics.values import (
     NONE,
     UNKNOWN,
@@ -139,7 +139,7 @@ def _find_library_attribute(interp: Interpreter, library: str, name: str) -> Val
             return Host(constant)
     if library == "os" and name == "environ":
         return LibV("os.environ")
-    return LibV(interp.knowledge.canonical(dotted))
+    return modelled.named(interp, dotted)
 
 
 def _module_attribute(interp: Interpreter, base: ModuleV, name: str, node: cst.CSTNode) -> Value:

@@ -858,6 +858,10 @@ def make_class(interp: Interpreter, node: cst.ClassDef) -> ClassV:
     if not interp.quiet:
         interp.classes.append(cls)
     classes.inherit(interp, cls, keywords)
+    for name, value in list(cls.slots.items()):
+        hook = value.project_class.lookup("__set_name__") if isinstance(value, Obj) and value.project_class else None
+        if isinstance(hook, Func) and isinstance(name, str):
+            call_value(interp, Bound(hook, value), Args([cls, Const(name)]), node)
     return cls
 
 

@@ -18,6 +18,7 @@ from jitlint.semantics.context import Context
 from jitlint.semantics.depth import with_room
 from jitlint.semantics.events import Event, TracedUse
 from jitlint.semantics.interp import Interpreter
+from jitlint.semantics.modelled import PLACE
 from jitlint.semantics.observed import Observations
 from jitlint.semantics.source import Unit
 
@@ -122,7 +123,7 @@ def _finding(ctx: Context, rule: Rule, event: Event, report: Report) -> Finding:
         severity,
         certainty,
         report.help,
-        tuple(trace),
+        tuple(step for step in trace if step.filename != PLACE),
         report.fix,
         qualname=event.function,
         properties=report.properties,

@@ -79,6 +79,8 @@ def _shape(model: FunctionModel, term: Term, args: Mapping[str, Any]) -> Any:
     axis: Any = args.get(term.args[1]) if len(term.args) > 1 else None
     if term.op == "like":
         return np.shape(first)
+    if term.op == "shuffled":
+        return np.shape(first) or (int(first),)
     if term.op == "reduce":
         return np.sum(sample, axis=axis, keepdims=bool(args.get("keepdims"))).shape
     if term.op in ("matmul", "dot"):
@@ -147,7 +149,9 @@ def weak(model: FunctionModel, args: Mapping[str, Any]) -> Any:
         return True
     if term.op == "inexact" and not jnp.issubdtype(jnp.result_type(args[term.arg]), jnp.inexact):
         return UNKNOWN
-    if term.op in ("like", "value", "inexact"):
+    if term.op == "drawn" and isinstance(args[term.arg], _NUMBERS):
+        return False
+    if term.op in ("like", "value", "inexact", "drawn"):
         return all(_is_weak(leaf) for leaf in jax.tree.leaves(args[term.arg]))
     if term.op == "promote":
         return all(_is_weak(leaf) for leaf in operands(model, term, args))
