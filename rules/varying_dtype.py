@@ -1,8 +1,9 @@
 """An argument has one dtype in one call and another in the next: int here, float there, or weakly typed at first.
 
 JAX compiles for each dtype, and tells weakly typed values (Python numbers, `jnp.array(0.0)`, `jnp.full(shape, 0.5)`)
-from those with a dtype of their own. A state that starts weak and comes back strong compiles twice; that of an optimizer
-is held against what its `update` gives, though nothing in the project steps it.
+from those with a dtype of their own. A state that starts weak and comes back strong compiles twice; that of an
+optimizer, a solver or an environment is held against what `update` or `step` gives, though nothing in the project calls
+them.
 
 ## Example
 

@@ -58,7 +58,7 @@ def note(interp: Interpreter, model: ClassModel, args: Args) -> None:
     for first, then in model.carried.items():
         made, renewed = (args.get(model.fields.index(name), name) for name in (first, then))
         if isinstance(made, Func) and isinstance(renewed, Func):
-            interp.states.setdefault(id(made.lazy), (made, renewed, model))
+            interp.states.setdefault(id(made.lazy), (made, renewed, None, model))
 
 
 def run(interp: Interpreter, uncalled: Set[int]) -> None:
@@ -75,15 +75,40 @@ def run(interp: Interpreter, uncalled: Set[int]) -> None:
                 interp.conventional.setdefault(id(func.lazy), (func, func.owner, model, func.name))
     for func, owner, model, name in list(interp.conventional.values())[:MOST]:
         _run(interp, func, owner, model, name)
-    for made, renewed, model in list(interp.states.values())[:MOST]:
-        _weak_states(interp, made, renewed, model)
+    for cls in list(interp.classes):
+        _note_methods(interp, cls)
+    for made, renewed, owner, model in list(interp.states.values())[:MOST]:
+        _weak_states(interp, made, renewed, owner, model)
 
 
-def _weak_states(interp: Interpreter, made: Func, renewed: Func, model: ClassModel) -> None:
+_FIRST = ("init_state", "init", "reset", "reset_env")
+_THEN = ("update", "step", "step_env")
+
+
+def _note_methods(interp: Interpreter, cls: ClassV) -> None:
+    """Remember the methods of a solver or environment that make and renew its state."""
+    first = next((name for name in _FIRST if isinstance(cls.slots.get(name), Func)), None)
+    then = next((name for name in _THEN if isinstance(cls.slots.get(name), Func)), None)
+    if first is None or then is None:
+        return
+    made, renewed = cls.slots[first], cls.slots[then]
+    assert isinstance(made, Func) and isinstance(renewed, Func)
+    model = ClassModel(cls.name, "object", traced={first: (), then: ()}, carried={first: then})
+    if made.flavour == renewed.flavour == "":
+        interp.states.setdefault(id(made.lazy), (made, renewed, cls, model))
+
+
+def _weak_states(interp: Interpreter, made: Func, renewed: Func, owner: ClassV | None, model: ClassModel) -> None:
     """Record where a state begins weakly typed that is not so when it is renewed."""
     (first, then), *_ = model.carried.items()
-    state = _run(interp, made, None, model, first)
-    after = {obj.cls: obj for obj in _objects(_run(interp, renewed, None, model, then, {"state": state}))}
+    quiet = interp.quiet
+    interp.quiet += 1  # what else is met in them is no concern of this
+    state = _run(interp, made, owner, model, first)
+    one = next(_objects(state), state)
+    names = [p.name for p in calls.signature(interp, renewed) or () if "state" in p.name]
+    given = {name: state if name == "state" and owner is None else one for name in names[:1]}
+    after = {obj.cls: obj for obj in _objects(_run(interp, renewed, owner, model, then, given))}
+    interp.quiet = quiet
     for obj in _objects(state):
         for name, field in obj.slots.items():
             later = after[obj.cls].slots.get(name) if obj.cls in after else None
