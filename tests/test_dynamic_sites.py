@@ -217,3 +217,35 @@ def test_what_calls_pass_is_filled_up_with_what_annotations_say(tmp_path: Path, 
     """
     _, summary = confirm([], load(write(tmp_path, learner=learner)), Options(python, PATIENT))
     assert [(each.qualname, each.traced or each.reason) for each in summary.targets] == [("update", True)]
+
+
+def test_what_only_the_interpreter_knows_is_asked_there(tmp_path: Path) -> None:
+    """A method of an object of another module, and a function that a library made: their own parameters say what they
+    take, and the object what fits."""
+    games = """
+    import jax
+    import jax.numpy as jnp
+
+    class Game:
+        def reset(self, key):
+            state = jnp.zeros(3)
+            return state
+
+        def step(self, key, state, action: int):
+            return state + action
+
+    def make(name):
+        return Game()
+    """
+    program = """
+    import functools
+    import jax
+    import games
+
+    def play():
+        game = games.make("chess")
+        step = jax.jit(game.step)
+        return step
+    """
+    _, summary = confirm([], load(write(tmp_path, program=program, games=games)), Options(limits=PATIENT))
+    assert [(each.qualname, each.traced or each.reason) for each in summary.targets] == [("play.step", True)]

@@ -370,7 +370,9 @@ def plan_failure(plan: Plan, run: ModuleRun) -> str:
     names = [(result.error.name if result.error is not None else None, result.id) for result in results]
     if any(r.outcome in ("ok", "leak") for r in results) or any(by_itself(*each) for each in names):
         return ""
-    reason = next((result.reason for result in results if result.reason), plan.reason)
+    reasons = Counter(result.reason for result in results if result.reason)
+    # What most attempts failed for: an array of no dimensions is often refused before anything else is.
+    reason = reasons.most_common(1)[0][0] if reasons else plan.reason
     if not reason and names:
         reason = f"with the arguments that were guessed for it, it raised {names[0][0]}"
     # What an import that failed has not defined is missing because of that.

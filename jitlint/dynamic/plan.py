@@ -19,6 +19,7 @@ from jitlint.dynamic.targets import LOCAL, Parameter, Target
 
 PROBES = tuple((rank, dtype) for dtype in ("float32", "int32") for rank in range(4))
 MAX_CALL_SITES = 24
+UNKNOWN: Node = {"unknown": True}
 FORBIDDEN = "calls of the program are not made (dynamic.construct)"
 KEY_NAME = re.compile(r"(.*_)?(key|subkey|rng|prng)(_(input|init|eval|net|noise|sample|reset|step|\d*))?")
 """By such names people pass PRNG keys, whatever the annotation; ``jax.Array`` says nothing else."""
@@ -62,6 +63,8 @@ class Job:
     leaks: bool = False
     guess: tuple[int, str] | None = None
     """The rank and dtype of arrays that are not known."""
+    ask: bool = False
+    """The worker gives what the function cannot do without."""
 
     def encode(self) -> dict[str, Any]:
         """As the worker reads it."""
@@ -69,6 +72,8 @@ class Job:
         encoded |= {"args": list(self.args), "kwargs": dict(self.kwargs), "leaks": self.leaks}
         if self.target.jit is not None:
             encoded |= {"jit": dict(self.target.jit), "jitter": self.target.jitter}
+        if self.ask:
+            encoded["ask"] = True
         if self.guess is not None:
             encoded["guess"] = list(self.guess)
         if self.source in ("annotations", "probe") and not self.leaks:
@@ -118,7 +123,7 @@ def plan_target(
     if jobs:
         return Plan(target, _with_leaks(jobs, leaks))
     if not target.known:
-        return Plan(target, reason="nothing says what its arguments are")
+        return Plan(target, _asked_in_the_worker(target, named, max(sites, key=_known, default=None)))
     if sites and target.made is None and not target.owner:
         jobs = _from_parts(target, named, max(sites, key=_known))
     return Plan(target, tuple(jobs)) if jobs else _from_annotations(target, named, leaks, receivers)
@@ -152,6 +157,17 @@ def _from_call_sites(target: Target, named: str, call_sites: Sequence[CallSite])
             source = ("probe", "probe:call") if target.guessed else ("call site", "call")
             job = Job(f"{named}:{source[1]}:{len(seen)}", target, source[0], args, kwargs, (site.path, site.row))
             yield replace(job, guess=(2, "float32")) if target.guessed else job
+
+
+def _asked_in_the_worker(target: Target, named: str, site: CallSite | None) -> tuple[Job, ...]:
+    """Jobs for a function whose parameters only the interpreter knows: with what a call is known to pass, the rest is
+    for the worker to find out."""
+    args: list[Node] = [argument.node or UNKNOWN for argument in site.args] if site is not None else []
+    kwargs = {name: a.node for name, a in site.kwargs.items() if a.node is not None} if site is not None else {}
+    return tuple(
+        Job(f"{named}:probe:{dtype}:{rank}", target, "probe", tuple(args), kwargs, guess=(rank, dtype), ask=True)
+        for rank, dtype in PROBES
+    )
 
 
 def _known(site: CallSite) -> int:

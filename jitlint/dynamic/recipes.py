@@ -49,6 +49,8 @@ class Recipes:
     """Functions of the project that return a function which they define, or what jit makes of one."""
     harmful: dict[str, str] = field(default_factory=dict)
     """Classes and functions of the project that are never called, and what they do."""
+    definitions: dict[str, Function] = field(default_factory=dict)
+    """The functions at the top of modules, by dotted name."""
     uses: dict[str, list[tuple[Source, ast.Call, Scopes]]] = field(default_factory=dict)
     """Every call of something by a dotted name."""
 
@@ -131,6 +133,8 @@ def find_recipes(modules: Sequence[Module]) -> Recipes:
                 if isinstance(inner, Function) and inner.name in CONSTRUCTORS and (what := harm_of(inner)):
                     recipes.harmful[f"{source.module.name}.{name}"] = f"making an object of {name} {what}"
         for made in source.tree.body:
+            if isinstance(made, Function):
+                recipes.definitions[f"{source.module.name}.{made.name}"] = made
             if isinstance(made, Function) and (what := harm_of(made)):
                 recipes.harmful[f"{source.module.name}.{made.name}"] = f"calling {made.name} {what}"
             elif isinstance(made, Function) and gives_function(made):

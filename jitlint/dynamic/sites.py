@@ -122,7 +122,7 @@ class _Finder:
         around = ".".join(([place.owner] if place.owner else []) + [scope.name for scope in place.scopes])
         prefix = f"{around}." if around else ""
         rows = (call.lineno, call.end_lineno or call.lineno)
-        target = Target(f"{prefix}{name or f'jit@{call.lineno}'}", "", *rows, (), frozenset(), site=rows)
+        target = Target(f"{prefix}{name or f'jit@{call.lineno}'}", "", *rows, (), frozenset(), site=rows, known=False)
         options = _options(call)
         if options is None:
             return replace(target, why=COMPUTED)
@@ -151,6 +151,10 @@ class _Finder:
         if isinstance(value, ast.Lambda):
             return replace(target, row=value.lineno, parameters=parameters_of(value.args), known=True)
         inner = self._returned(value)
+        elsewhere = self._recipes.definitions.get(self._source.dotted(value)) if inner is None else None
+        if elsewhere is not None:
+            statics = static_names(call.keywords, elsewhere)
+            return replace(target, parameters=parameters_of(elsewhere.args), statics=statics, known=True)
         return target if inner is None else _defined(target, inner[1], f"{inner[0]}.{inner[1].name}", call.keywords)
 
     def _value(self, name: ast.Name, place: _Place) -> ast.expr | None:

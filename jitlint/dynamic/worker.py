@@ -1154,6 +1154,25 @@ class Builder:
         function = job["function"]
         return self.resolve(function) if isinstance(function, str) else self.build(function)
 
+    def asked(self, job: dict[str, Any], function: Any) -> list[Any]:
+        """The positional arguments of a job whose parameters only the function itself can tell; none of other jobs."""
+        if not job.get("ask"):
+            return []
+        plain = inspect.unwrap(getattr(function, "__func__", function))
+        self._receiver = getattr(function, "__self__", self._receiver)
+        hints, given, out = hints_of(plain), job.get("args", ()), []
+        for index, name in enumerate(required_parameters(function)):
+            if name in job.get("kwargs", {}):
+                break
+            if index < len(given) and "unknown" not in given[index]:
+                out.append(self.argument(given[index]))
+                continue
+            produced = self._produced(name, written_annotation(plain, name), self._open)
+            if produced is None and KEY_NAME.fullmatch(name):
+                produced = [self._key({"key": "typed"})]
+            out.append(produced[0] if produced else self._of_type(hints.get(name, typing.Any), self._open, name, 0))
+        return out
+
     def argument(self, node: dict[str, Any]) -> Any:
         """What ``node`` stands for, with abstract values for the arrays in it; the object of a method stays as it is,
         since it may be static."""
@@ -1265,7 +1284,7 @@ class Builder:
             wanted = (self._jax.Array, *arguments)
             return inner(next(each for each in wanted if each in arguments and each is not type(None)))
         if depth < 5 and isinstance(hint, type) and (dataclasses.is_dataclass(hint) or hasattr(hint, "_fields")):
-            types_of = typing.get_type_hints(hint)
+            types_of = hints_of(hint)
             return hint(**{name: inner(types_of.get(name, typing.Any)) for name in required_fields(hint)})
         raise Unplannable(f"nothing says what its parameter `{what}` is")
 
@@ -1614,7 +1633,7 @@ class Tracer:
         try:
             with self._seal:
                 function = self._builder.prepare(job)
-                args = [self._builder.argument(x) for x in job.get("args", ())]
+                args = self._builder.asked(job, function) or [self._builder.argument(x) for x in job.get("args", ())]
                 kwargs = {k: self._builder.argument(v) for k, v in job.get("kwargs", {}).items()}
         except Unplannable:
             raise
