@@ -6,6 +6,7 @@ cost more than the rest of a small run. :meth:`LibraryFile.validate` reads every
 
 from __future__ import annotations
 
+import ast
 import re
 import tomllib
 from collections.abc import Callable, Mapping
@@ -182,8 +183,17 @@ class LibraryFile:
             self._optional(table, "dtype", where),
             {name: self._names(table["traced"], name, f"{where}.traced") for name in table.get("traced", {})},
             {k: v for k in table.get("carried", {}) if (v := self._optional(table["carried"], k, where)) is not None},
-            self._optional(table, "source", where),
+            self._code(table, "source", where),
         )
+
+    def _code(self, table: dict[str, Any], key: str, where: str) -> str | None:
+        text = self._optional(table, key, where)
+        try:
+            ast.parse(text or "")
+        except SyntaxError as error:
+            place = f"{self.path}: {where}: {key}"
+            raise KnowledgeError(f"{place} is not valid Python, in its line {error.lineno}: {error.msg}") from error
+        return text
 
     def attribute(self, name: str) -> AttributeModel:
         """The row ``[attributes.name]``."""

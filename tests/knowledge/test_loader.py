@@ -131,6 +131,7 @@ def test_a_users_file_goes_before_the_built_in_one(tmp_path: Path) -> None:
         ("[rows.f]\n", "unknown table [rows.f]"),
         ("[classes.C]\n", "classes.C: there is no kind"),
         ('[classes.C]\nkind = "tree-ish"\n', "kind = 'tree-ish' is not one of"),
+        ('[classes.C]\nkind = "pytree"\nsource = "class C:"\n', "classes.C: source is not valid Python, in its line 1"),
         ("[constants]\npi = 3\n", "constants: pi must be a string"),
     ],
 )
