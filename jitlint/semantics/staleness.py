@@ -171,6 +171,8 @@ def _any_time(entry: Entry, read: Read, write: Write) -> bool:
         return False
     if _before_in_own_call(read, write) or write.put_back:
         return False
+    if not _spelled_self(read.node) and "." in write.unit.module.name:
+        return False  # a switch of a package, which programs set before they begin, as far as is known
     if write.unit.node is not None and fills_once(write.unit, write.unit.node, write.node):
         return False
     return not (entry.made_under is not None and entry.made_under is write.root)
