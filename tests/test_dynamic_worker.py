@@ -179,7 +179,7 @@ def test_a_training_loop_is_stopped_and_later_functions_are_still_traced(tmp_pat
         @jax.jit
         def later(x):
             return x + 1
-        y = later(jnp.ones(3))
+        y = jax.eval_shape(later, jax.ShapeDtypeStruct((3,), jnp.float32))
         """,
     )
     seen = run(tmp_path, limits=Limits(seconds=120, import_seconds=4))

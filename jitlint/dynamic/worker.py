@@ -1611,7 +1611,7 @@ class Tracer:
         self._builder = Builder(jax, module)
 
     def run(self, job: dict[str, Any]) -> bool:
-        """Run one job and send its outcome; True if a job that guesses otherwise could not come to anything else."""
+        """Run one job and send its outcome; True if a job that guesses otherwise could not come to anything else, or must not be tried."""
         started = time.perf_counter()
         self._recorder.job = job["id"]
         outcome: dict[str, Any]
@@ -1626,7 +1626,8 @@ class Tracer:
             self._recorder.stop()
             self._recorder.job = None
         self._channel.send("job", id=job["id"], seconds=round(time.perf_counter() - started, 4), **outcome)
-        return outcome["outcome"] in ("ok", "raised") and not self._builder.guessed
+        # What took too long with one guess would take the time of all other functions with the next ones.
+        return outcome["outcome"] == "late" or (outcome["outcome"] in ("ok", "raised") and not self._builder.guessed)
 
     def _run(self, job: dict[str, Any]) -> dict[str, Any]:
         self._clock.start(self._seconds)
