@@ -281,7 +281,8 @@ def truth(interp: Interpreter, value: Value, node: cst.CSTNode, construct: str) 
                 return None
             if isinstance(m, Tree) and not m.roots and isinstance(node, cst.Name | cst.Attribute | cst.Subscript):
                 return None  # what was given is not known: the truth of a container or of None is a bool
-            if isinstance(value, Union) and not m.roots and any(py_type(other) == "bool" for other in value.members):
+            unsure = isinstance(value, Union) and not m.roots and not m.maybe
+            if unsure and any(py_type(other) == "bool" for other in members(value)):
                 return None  # a bool, unless something that is not known is an array
             possible = isinstance(value, Union) or m.maybe or isinstance(m, Tree)
             error = "TracerBoolConversionError"
