@@ -354,6 +354,8 @@ class Interpreter:
             return
         if self.unsure and isinstance(event, TracedUse | ArrayWanted | BadArgument | BadResult):
             event.possible = True
+        if isinstance(event, TracedUse) and self._eager_shards():
+            event.possible = True  # what is the same on each device has a value there
         if self.other_types and isinstance(event, ArrayWanted):
             event.possible = True
         event.trace = tuple(self.traces)
@@ -378,6 +380,11 @@ class Interpreter:
                     bucket.events.append(event)
         elif len(bucket.events) < 64:
             bucket.events.append(event)
+
+    def _eager_shards(self) -> bool:
+        """Does ``shard_map`` run its function here without a jit around it?"""
+        kinds = {t.kind for t in self.traces if t.staging}
+        return kinds == {"shard_map"}
 
     def _arrives(self, event: TracedUse, guards: Sequence[Guard]) -> bool:
         """Does the run of a trace come this far? What raises ends the body of the ``try`` that catches it, and what a
