@@ -163,12 +163,13 @@ def remade_site(interp: Interpreter, node: cst.CSTNode) -> Remade | None:
     entries = [e for e in interp.entries if e.node is node and not e.traced and _used(e)]
     keyed: list[tuple[Hashable, Moment]] = []
     bodies: set[int] = set()
-    why = ""
+    why, local = "", False
     for e in entries:
         found = identity(e.func, e.moment, kept=e.kept not in ("", "returned"))
         if found is None or _memoised(e):
             continue
         keyed.append((found.key, found.moment))
+        local = local or bool(found.moment.chain)
         body = underlying(e.func)
         bodies.add(id(body.lazy) if body is not None else 0)
         why = found.why
@@ -180,7 +181,7 @@ def remade_site(interp: Interpreter, node: cst.CSTNode) -> Remade | None:
     if over.number is not None and 1 < over.number <= len(bodies):
         return None  # each is another function of the program: every one of them is compiled once, wherever it is made
     if over.number is not None and over.number < 2:
-        root = _root(entry) if (_throwaway(entry) or _gone_with_call(entry)) and why else None
+        root = _root(entry) if (_throwaway(entry) or _gone_with_call(entry)) and why and local else None
         return Remade(why, Count(None, calls=True), None, None, entry, root) if root is not None else None
     lexical = next((x for x in over.loops if x.frame is entry.frame), None)
     outer = next((x for x in over.loops if x.frame is not entry.frame), None)
@@ -259,6 +260,7 @@ def _root(entry: Entry) -> str | None:
     name = run.root.name.lstrip("_")
     return None if name.startswith(_ONCE) else str(run.root.qualname)
 
+
 _PROGRAMS = frozenset({"examples", "example", "scripts", "script", "tutorials", "docs", "benchmarks", "bin", "tools"})
 
 
@@ -268,15 +270,14 @@ def _is_program(module: Module) -> bool:
     return "__main__" in module.text or not _PROGRAMS.isdisjoint(parts) or module.notebook is not None or len(parts) < 2
 
 
-
 def _throwaway(entry: Entry) -> bool:
     """``jax.jit(f)(x)``: nothing holds the jitted callable."""
     return any(isinstance(c.node, cst.Call) and c.node.func is entry.node for c in entry.calls)
 
+
 def _gone_with_call(entry: Entry) -> bool:
     """Is it called by the function that makes it, and kept by nothing when that returns?"""
     return not entry.kept and not entry.frame.kept and any(c.inside for c in entry.calls)
-
 
 
 def remade_body(events: Iterable[ControlFlow]) -> Remade | None:
