@@ -24,9 +24,8 @@ def ascend(theta, x):
 
 ## When it is silent
 
-On functions called once (or that are by their names, where nothing calls them: `main`, `train`, `make_…`; and on those
-of programs), on jitted callables that are kept (on `self`, in a cache, behind `lru_cache`, returned by a factory that is
-called once), and on `jax.jit(f)` of a function that stays the same.
+On functions called once, on jitted callables that are kept (on `self`, in a cache, behind `lru_cache`, returned by a
+factory that is called once), and on `jax.jit(f)` of a function that stays the same.
 
 ## Fix safety
 

@@ -21,7 +21,6 @@ from jitlint.semantics.identity import identity
 from jitlint.semantics.moment import Moment
 
 if TYPE_CHECKING:
-    from jitlint.project.model import Module
     from jitlint.semantics.interp import Interpreter, Loop
     from jitlint.semantics.source import Unit
 
@@ -181,7 +180,7 @@ def remade_site(interp: Interpreter, node: cst.CSTNode) -> Remade | None:
     if over.number is not None and 1 < over.number <= len(bodies):
         return None  # each is another function of the program: every one of them is compiled once, wherever it is made
     if over.number is not None and over.number < 2:
-        root = _root(entry) if (_throwaway(entry) or _gone_with_call(entry)) and why and local else None
+        root = _root(entry) if entry.form == "call" and _throwaway(entry) and why and local else None
         return Remade(why, Count(None, calls=True), None, None, entry, root) if root is not None else None
     lexical = next((x for x in over.loops if x.frame is entry.frame), None)
     outer = next((x for x in over.loops if x.frame is not entry.frame), None)
@@ -253,31 +252,15 @@ _ONCE = ("init", "setup", "main", "train", "fit", "run", "compile", "build", "ma
 def _root(entry: Entry) -> str | None:
     """The name of the method around it that nobody calls, where more than one call of it must be expected."""
     run = entry.moment.run
-    if run is None or run.root is None or entry.moment.turns or is_test(entry.moment):
-        return None
-    if run.root.owner is None and (entry.frame.func is not run.root or _is_program(run.root.unit.module)):
+    if run is None or run.root is None or run.root.owner is None or entry.moment.turns or is_test(entry.moment):
         return None
     name = run.root.name.lstrip("_")
     return None if name.startswith(_ONCE) else str(run.root.qualname)
 
 
-_PROGRAMS = frozenset({"examples", "example", "scripts", "script", "tutorials", "docs", "benchmarks", "bin", "tools"})
-
-
-def _is_program(module: Module) -> bool:
-    """Is it a file that is run, whose functions are called once as a rule?"""
-    parts = PurePath(module.display).parts
-    return "__main__" in module.text or not _PROGRAMS.isdisjoint(parts) or module.notebook is not None or len(parts) < 2
-
-
 def _throwaway(entry: Entry) -> bool:
     """``jax.jit(f)(x)``: nothing holds the jitted callable."""
     return any(isinstance(c.node, cst.Call) and c.node.func is entry.node for c in entry.calls)
-
-
-def _gone_with_call(entry: Entry) -> bool:
-    """Is it called by the function that makes it, and kept by nothing when that returns?"""
-    return not entry.kept and not entry.frame.kept and any(c.inside for c in entry.calls)
 
 
 def remade_body(events: Iterable[ControlFlow]) -> Remade | None:
