@@ -32,6 +32,7 @@ from jitlint.semantics.events import (
     Event,
     ItemAssignment,
     LeakedUse,
+    OuterWrite,
     StaticArgument,
     TracedUse,
 )
@@ -350,7 +351,7 @@ class Interpreter:
         event.time = self.tick()
         self.activity += 1
         event.function = self.frame.qualname
-        if self.absent and isinstance(event, TracedUse):
+        if self.absent and isinstance(event, TracedUse | OuterWrite | LeakedUse):
             return
         if self.unsure and isinstance(event, TracedUse | ArrayWanted | BadArgument | BadResult):
             event.possible = True
