@@ -206,7 +206,8 @@ def handed_over(interp: Interpreter, node: cst.CSTNode) -> list[tuple[cst.CSTNod
             frame = e.frame
             if made is None or made.frame is None or frame.call is None or made.frame is not frame.caller:
                 return []
-            places[id(frame.call)] = frame.call, frame.caller.unit
+            if made.frame.func is None or made.frame.func.frame is None:  # local functions are often run by JAX
+                places[id(frame.call)] = frame.call, frame.caller.unit
     return list(places.values())
 
 
