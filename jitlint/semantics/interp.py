@@ -77,7 +77,7 @@ MAX_LOOP_PASSES = 4
 UNROLL = 8
 """Loops of known length up to this are run turn by turn, so that what each turn sees is exact."""
 UNROLL_ELEMENTS = 16
-"""The same for comprehensions, whose turns are short."""
+"""The same for comprehensions over other things than numbers: a few different things, not a count."""
 MAX_NESTED_TURNS = 64
 STEPS_PER_STATEMENT = 40_000
 STEPS_PER_FUNCTION = 12_000
@@ -1597,7 +1597,8 @@ class Interpreter:
             loop.trip = operators.trip_count(iterable)
         loop.traced = self.tracing
         frame.env = env
-        turns = self._turns(content, UNROLL_ELEMENTS)
+        counts = all(isinstance(item, Const) for item in content.items or ())
+        turns = self._turns(content, UNROLL if counts else UNROLL_ELEMENTS)
         if turns is None:
             loop.passes = 1
         self.loops.append(loop)

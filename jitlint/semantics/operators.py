@@ -477,10 +477,10 @@ def fold(op: type[cst.CSTNode], left: Const, right: Const) -> Value | None:
     a, b = left.value, right.value
     if op in (cst.Power, cst.LeftShift) and not (isinstance(b, int | float) and abs(b) <= 64):
         return None
-    if op is cst.Multiply and any(
-        isinstance(x, str | bytes) and not (isinstance(n, int) and len(x) * n <= 64) for x, n in ((a, b), (b, a))
-    ):
-        return None
+    if op is cst.Multiply and any(isinstance(x, str | bytes) for x in (a, b)):
+        text, times = (a, b) if isinstance(a, str | bytes) else (b, a)
+        if not isinstance(times, int) or len(text) * times > 64 or _loops(left, right):
+            return None  # a text that grows in a loop is known by what it grows with
     try:
         value = f(a, b)
     except Exception:
