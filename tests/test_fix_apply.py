@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jitlint.findings import Applicability, Edit, Finding, Fix, NewImport, Severity, Span
@@ -213,6 +213,7 @@ def test_unified_diff() -> None:
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@settings(deadline=None)
 @given(
     old=st.lists(st.sampled_from(["a", "b", "\x0c", "\u2028", ""]), max_size=6),
     new=st.lists(st.sampled_from("abc"), max_size=6),

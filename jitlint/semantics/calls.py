@@ -1151,7 +1151,7 @@ def from_annotation(interp: Interpreter, node: cst.BaseExpression, depth: int = 
         return Array(Level.NUMPY)
     model = interp.knowledge.class_(name)
     if name in _JAX_ARRAY or model is not None and model.kind in ("array", "key"):
-        if any(module.startswith("jax.experimental.pallas") for module in interp.unit.module.index.imports):
+        if _writes_kernels(interp):
             return None  # kernels call their references arrays, too
         return Array(Level.HOST, "key" if model is not None and model.kind == "key" else None)
     if name in ("typing.Callable", "collections.abc.Callable"):
@@ -1159,6 +1159,16 @@ def from_annotation(interp: Interpreter, node: cst.BaseExpression, depth: int = 
     if model is not None and model.kind in ("object", "optimizer", "linen", "haiku"):
         return Obj(LibV(name), node, open_=True)
     return None
+
+
+def _writes_kernels(interp: Interpreter) -> bool:
+    """Does the module of the running code import Pallas?"""
+    pallas = "jax.experimental.pallas"
+    imports = interp.unit.module.index.imports
+    if any(name.startswith(pallas) for name in imports):
+        return True
+    bound = interp.frame.module.env.slots.values() if "jax.experimental" in imports else ()
+    return any(isinstance(v, LibV) and v.name.startswith(pallas) for v in bound)
 
 
 def instance_of(interp: Interpreter, cls: ClassV, depth: int = 0) -> Obj:

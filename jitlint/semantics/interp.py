@@ -720,10 +720,10 @@ class Interpreter:
 
     @contextmanager
     def _not_given(self, holds: bool) -> Iterator[None]:
-        """While this runs (and ``holds``), code for what was not given: it is often meant for the host only, so what it
-        does under a trace is possible only, and other arguments may have other types than elsewhere."""
+        """While this runs (and ``holds``), code for what was not given. It is often meant for the host only: what it
+        does under a trace is not told where a caller gives what may be nothing, and who does that is likely to know
+        what for; it is possible only where nobody calls. Other arguments may have other types than elsewhere."""
         traced = holds and bool(self.traces)
-        # a caller who gives something, which may be nothing, is likely to know what for
         called = traced and not any(t.entry is not None and t.entry.probed for t in self.traces)
         self.unsure += traced
         self.absent += called
