@@ -43,6 +43,7 @@ from jitlint.semantics.values import (
     leaves,
     members,
     py_type,
+    traced_leaf,
     union,
 )
 
@@ -207,7 +208,9 @@ def call_value(interp: Interpreter, func: Value, args: Args, node: cst.CSTNode) 
         case Union():
             results: list[Value] = []
             callables = [m for m in func.members if m != NONE]
-            if any(isinstance(m, LibV) and m.name.startswith("jax.numpy.") for m in callables) and _traces(args):
+            if any(isinstance(m, LibV) and m.name.startswith("jax.numpy.") for m in callables) and any(
+                traced_leaf(v) is not None for v in args.values()
+            ):
                 # code for both takes numpy for what is no jax array
                 callables = [m for m in callables if not (isinstance(m, LibV) and m.name.startswith("numpy."))]
 
@@ -228,11 +231,6 @@ def call_value(interp: Interpreter, func: Value, args: Args, node: cst.CSTNode) 
     escape(interp, args)
     timing.waited(interp)
     return UNKNOWN
-
-
-def _traces(args: Args) -> bool:
-    """Is any argument, or part of one, traced?"""
-    return any(isinstance(x, Tree) or isinstance(x, Array) and x.is_traced for v in args.values() for x in leaves(v))
 
 
 def escape(interp: Interpreter, args: Args) -> None:
@@ -535,7 +533,9 @@ def _misfit(func: Func, params: Sequence[Param], binding: Binding) -> bool:
     if binding.loose or func.flavour or not isinstance(func.lazy, cst.FunctionDef) or func.lazy.decorators:
         return False
     kinds = {p.kind for p in params}
-    missing = any(p.kind in ("pos", "posonly", "kwonly") and p.name not in binding.values and not p.has_default for p in params)
+    missing = any(
+        p.kind in ("pos", "posonly", "kwonly") and p.name not in binding.values and not p.has_default for p in params
+    )
     return missing or bool(binding.extra_kw) and "kwargs" not in kinds or binding.surplus
 
 
@@ -565,7 +565,6 @@ def _run_memoised(
 
 def _call_cached(interp: Interpreter, func: Func, env: Env, binding: Binding, node: cst.CSTNode | None) -> Value:
     from jitlint.semantics.events import OuterWrite
-    from jitlint.semantics.values import traced_leaf
 
     refused = False
     for name, v in binding.values.items():

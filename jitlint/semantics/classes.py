@@ -206,7 +206,7 @@ def _flattened(flatten: Func) -> tuple[frozenset[str], frozenset[str]]:
     if not parameters:
         return nothing
     me = parameters[0].name.value
-    assigned: dict[str, cst.BaseExpression] = {}
+    assigned, returned = assigned_and_returned(flatten.lazy)
     aux: set[str] = set()
     children: set[str] = set()
 
@@ -225,18 +225,26 @@ def _flattened(flatten: Func) -> tuple[frozenset[str], frozenset[str]]:
         node.visit(Visitor())
         return found
 
-    returned: list[cst.BaseExpression | None] = []
-    if isinstance(flatten.lazy, cst.Lambda):
-        returned.append(flatten.lazy.body)
-    for s in flatten.lazy.body.body if isinstance(flatten.lazy, cst.FunctionDef) else ():
-        for small in s.body if isinstance(s, cst.SimpleStatementLine) else (s,):
-            if isinstance(small, cst.Assign) and isinstance(small.targets[0].target, cst.Name):
-                assigned[small.targets[0].target.value] = small.value
-            elif isinstance(small, cst.Return):
-                returned.append(small.value)
     for result in returned:
         if not isinstance(result, cst.Tuple) or len(result.elements) != 2:
             return nothing
         children |= attributes(result.elements[0].value)
         aux |= attributes(result.elements[1].value)
     return frozenset(children), frozenset(aux)
+
+
+def assigned_and_returned(
+    flatten: cst.FunctionDef | cst.Lambda,
+) -> tuple[dict[str, cst.BaseExpression], list[cst.BaseExpression | None]]:
+    """What the statements of a flatten function give to names, and what it returns."""
+    if isinstance(flatten, cst.Lambda):
+        return {}, [flatten.body]
+    assigned: dict[str, cst.BaseExpression] = {}
+    returned: list[cst.BaseExpression | None] = []
+    for s in flatten.body.body:
+        for small in s.body if isinstance(s, cst.SimpleStatementLine) else (s,):
+            if isinstance(small, cst.Assign) and isinstance(small.targets[0].target, cst.Name):
+                assigned[small.targets[0].target.value] = small.value
+            elif isinstance(small, cst.Return):
+                returned.append(small.value)
+    return assigned, returned

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from jitlint.semantics import calls, demands, roots
+from jitlint.semantics import calls, classes, demands, roots
 from jitlint.semantics.calls import Args
 from jitlint.semantics.entry import Entry
 from jitlint.semantics.events import StaticField
@@ -90,13 +90,10 @@ def _report_flattened(interp: Interpreter, cls: ClassV, flatten: Func, body: cst
 
 def _static_parts(flatten: cst.FunctionDef) -> Iterator[cst.BaseExpression]:
     """What the second result of a ``tree_flatten`` is put together from."""
-    assigned: dict[str, cst.BaseExpression] = {}
-    for s in flatten.body.body:
-        for small in s.body if isinstance(s, cst.SimpleStatementLine) else ():
-            if isinstance(small, cst.Assign) and isinstance(small.targets[0].target, cst.Name):
-                assigned[small.targets[0].target.value] = small.value
-            elif isinstance(small, cst.Return) and isinstance(small.value, cst.Tuple) and len(small.value.elements) == 2:
-                yield from _parts(small.value.elements[1].value, assigned)
+    assigned, returned = classes.assigned_and_returned(flatten)
+    for result in returned:
+        if isinstance(result, cst.Tuple) and len(result.elements) == 2:
+            yield from _parts(result.elements[1].value, assigned)
 
 
 def _parts(node: cst.BaseExpression, assigned: dict[str, cst.BaseExpression]) -> Iterator[cst.BaseExpression]:
