@@ -15,6 +15,7 @@ import libcst as cst
 from jitlint.semantics import calls, validity
 from jitlint.semantics.entry import Entry, Param, Root
 from jitlint.semantics.events import BadArgument, BadSite, StaticArgument
+from jitlint.semantics.source import descendants
 from jitlint.semantics.values import (
     NONE,
     Array,
@@ -62,6 +63,9 @@ _FUNCTION_WORDS = (
     *("matvec", "matmat", "activation", "integrand", "objective", "precond", "preconditioner", "schedule"),
 )
 """Ends of the words by which people call functions. A model that is called may well be a pytree."""
+
+SOME_FUNCTION = Host("function")
+"""What an annotation says is callable. It may be a pytree, such as a `jax.tree_util.Partial`."""
 
 
 def note(value: Value, need: str) -> None:
@@ -204,19 +208,25 @@ def _invalid(interp: Interpreter, entry: Entry, root: Root, param: Param) -> Ite
     assert entry.target is not None and entry.params is not None
     if entry.target.owner is not None and entry.params[0] is param and param.name in ("self", "cls"):
         return
-    if _is_called_elsewhere(entry.target) or param.default == NONE:
+    if is_called_elsewhere(entry.target) or param.default == NONE:
         return  # who leaves it out passes nothing
     said = annotated(interp, entry.target, param)
     for m in members(said) if said is not None else ():
         yield from validity.invalid_leaves(interp, m)
     functional = "call" in root.demands and any(_names_function(word) for word in root.name.split("_"))
     if said is None and functional and not root.passed:
-        yield validity.Invalid(Host("function"), "a function")
+        yield validity.Invalid(SOME_FUNCTION, "a function")
     if said is None and ("str" in root.demands or py_type(param.default or NONE) == "str"):
         yield validity.Invalid(Host("str"), "a string")
 
 
-def _is_called_elsewhere(method: Func) -> bool:
+def is_ignored(entry: Entry, name: str) -> bool:
+    """Does the jitted function never read a parameter?"""
+    body = entry.target.node.body if entry.target is not None else None
+    return body is not None and all(read.value != name for read in descendants(body, cst.Name))
+
+
+def is_called_elsewhere(method: Func) -> bool:
     """Is it a method that callers of a base class reach, which may wrap what they pass?"""
     bases = method.owner.mro() if method.owner is not None else ()
     return any(isinstance(c, ClassV) and c is not method.owner and method.name in c.slots for c in bases)

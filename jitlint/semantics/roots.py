@@ -27,6 +27,7 @@ from jitlint.semantics.values import (
     Union,
     Value,
     join,
+    members,
     py_type,
     union,
 )
@@ -139,6 +140,8 @@ def self_value(interp: Interpreter, cls: ClassV, method: Func | None = None) -> 
 def host_argument(interp: Interpreter, func: Func, p: Param) -> Value:
     """A made-up host argument: by annotation, joined with the default."""
     value = demands.annotated(interp, func, p)
+    if value is not None and demands.SOME_FUNCTION in members(value) and not func.name.startswith("__"):
+        value = None if demands.is_called_elsewhere(func) else value  # the base class may wrap what it passes on
     default = func.defaults.get(p.name)
     if value is None:
         if default == NONE and p.annotation is None and prng.is_named_key(calls.module_of(interp, func), func, p.name):

@@ -886,6 +886,8 @@ def report_invalid(
     first = entry.params[0].name if entry.params else None
     receiver = at is None and name == first and isinstance(entry.func, Func) and entry.func.owner is not None
     for bad in invalid_leaves(interp, value):
+        if bad.value == demands.SOME_FUNCTION and demands.is_ignored(entry, name) and NONE in members(value):
+            return  # nothing uses the function that callers may give, and may leave out
         interp.emit(
             BadArgument(
                 node=at or node,
