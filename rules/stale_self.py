@@ -43,7 +43,8 @@ Or make the class a pytree (`jax.tree_util.register_dataclass`), and pass the ob
 ## When it is silent
 
 On attributes assigned in `__init__` (or another method that runs once) only, on attributes filled in once where they
-were None, and on objects that are pytrees and passed as arguments.
+were None (and others that the same method sets), on assignments after which the function is jitted anew or its cache is
+cleared, and on objects that are pytrees and passed as arguments.
 """
 
 from collections.abc import Iterator

@@ -721,8 +721,9 @@ class _TreeDef(Host):
 
 
 def _tree_structure(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
-    known = bool(args.pos) and _known_structure(args.pos[0])
-    return _TreeDef("treedef", tree=transforms._mapped(args.pos[0], lambda v: v)) if known else Host("treedef")
+    if not args.pos or not _known_structure(args.pos[0]):
+        return Host("treedef", via="shape")
+    return _TreeDef("treedef", via="shape", tree=transforms._mapped(args.pos[0], lambda v: v))
 
 
 def _tree_flatten(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
@@ -745,6 +746,20 @@ def _tree_reduce(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
         return UNKNOWN
     items = _tree_leaves(interp, Args([tree]), node)
     return _reduce(interp, Args([args.pos[0], items, *([start] if start is not None else [])]), node)
+
+
+def _nnx_split(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
+    """The structure of a graph node, which changes with the states it is given together with, and those states."""
+    if args.rest is not None:
+        return UNKNOWN
+    return Tup((Host("treedef", via="shape"), *[UNKNOWN] * max(1, len(args.pos) - 1)))
+
+
+def _clear_caches(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
+    now = interp.tick()
+    for entry in interp.entries if not interp.forks else ():
+        entry.cleared.append(now)
+    return NONE
 
 
 def _device_get(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
@@ -864,6 +879,8 @@ TRANSFORMS: dict[str, Handler] = {
     "cache": _cache,
     "cached_property": _cached_property,
     "reduce": _reduce,
+    "clear_caches": _clear_caches,
+    "nnx_split": _nnx_split,
     "tree_reduce": _tree_reduce,
     "tree_unflatten": _tree_unflatten,
 }
@@ -1057,6 +1074,8 @@ def _jitted_method(interp: Interpreter, me: Value, method: str, args: Args, node
     assert isinstance(me, Jitted)
     if method in ("lower", "trace", "eval_shape"):
         transforms.call_jitted(interp, me, transforms.arrays_for_shapes(args), node)
+    if method == "clear_cache" and not interp.forks:
+        me.entry.cleared.append(interp.tick())
     return UNKNOWN
 
 

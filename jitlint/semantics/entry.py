@@ -122,9 +122,12 @@ class Entry:
     """Part of what it returned is not known."""
     alternative: bool = False
     """One of several functions that may be given to that ``jit``."""
+    cut_short: bool = False
+    """What made it was not run to its end, so that calls of it may not have been seen."""
     probed: bool = False
     """True when no call was found and it was analysed with arguments made up from its signature."""
-
+    cleared: list[int] = field(default_factory=list)
+    """When its cache was thrown away by the program."""
     metadata: dict[str, list[Value]] = field(default_factory=dict)
     """Arrays met in static fields of arguments, by field: each is compared with those before it."""
 

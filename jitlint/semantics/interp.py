@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import count
 from typing import Any
 
 import libcst as cst
@@ -39,7 +40,7 @@ from jitlint.semantics.events import (
 from jitlint.semantics.moment import Moment, Turn
 from jitlint.semantics.observed import Observations
 from jitlint.semantics.source import Unit, bound_in_loop, scope_of
-from jitlint.semantics.state import Box, Changes, Trail, Write
+from jitlint.semantics.state import Box, Changes, Running, Trail, Write
 from jitlint.semantics.timing import Stopwatch
 from jitlint.semantics.values import (
     FALSE,
@@ -194,6 +195,18 @@ class Frame:
     """Something made in it outlives it: a function or object is returned or stored elsewhere."""
     concrete: int = 0
     """How many a ``try`` before this place would have left it for what is traced."""
+    number: int = field(default_factory=count().__next__)
+
+    def running(self, at: cst.CSTNode) -> tuple[Running, ...]:
+        """The function bodies that run while it is at a place, its own first."""
+        found = []
+        frame: Frame | None = self
+        place: cst.CSTNode | None = at
+        while frame is not None and frame.func is not None and place is not None:
+            found.append(Running(frame.number, frame.unit, frame.func.lazy, place))
+            place = frame.call
+            frame = frame.caller
+        return tuple(found)
 
 
 class Interpreter:
@@ -228,6 +241,8 @@ class Interpreter:
         self.time = 0
         self.steps = 0
         self.budget = STEPS_PER_STATEMENT
+        self.made: list[Entry] = []
+        """The entries that the running root made, see :meth:`new_root`."""
         self.allowance = STEPS_PER_STATEMENT // 3
         """What one function may cost in one root, all its calls together; beyond, its result is unknown."""
         self.quiet = 0
@@ -405,9 +420,17 @@ class Interpreter:
 
     def new_root(self, steps: int) -> None:
         """Begin counting anew: a top-level statement, or a function that is run on its own, may cost so much."""
+        self._end_root()
         self.budget = self.steps + steps
         self.allowance = steps // 3
         self.spent = {}
+
+    def _end_root(self) -> None:
+        """Remember which jitted functions were made by what was not run to its end: calls of them may be missing."""
+        if self.steps > self.budget:
+            for entry in self.made:
+                entry.cut_short = True
+        self.made = []
 
     @contextmanager
     def as_root(self, module: ModuleV, unit: Unit, key: Any, func: Func | None = None) -> Iterator[Frame]:
@@ -422,6 +445,7 @@ class Interpreter:
         finally:
             self.root = None
             self.frames.pop()
+            self._end_root()
 
     # ---------------------------------------------------------------- writes
 
@@ -451,6 +475,7 @@ class Interpreter:
             before,
             value,
             func is not None and (func.flavour == "contextmanager" or func.name in ("__enter__", "__exit__")),
+            self.frame.running(node) if isinstance(box, Obj) else (),
         )
         if len(log) < MAX_WRITES:
             log.append(write)
@@ -496,10 +521,11 @@ class Interpreter:
         mod.env.slots["__name__"] = Const("__main__")
         mod.env.slots["__file__"] = Host("str")
         mod.env.slots["__doc__"] = Host("str")
-        budget = self.budget
+        budget, made = self.budget, self.made
         with self.on_host():
             self._run_statements(mod)
-        self.budget = budget
+            self._end_root()
+        self.budget, self.made = budget, made
 
     @contextmanager
     def on_host(self) -> Iterator[None]:

@@ -347,28 +347,32 @@ def ancestors(root: cst.CSTNode, node: cst.CSTNode) -> list[cst.CSTNode]:
 def fills_once(unit: Unit, root: cst.CSTNode, node: cst.CSTNode) -> bool:
     """Does ``node`` stand, below ``root``, under a test that something is missing (``x is None``, ``not x``) that is
     assigned there?"""
+    return bool(filling(unit, root, node))
+
+
+def filling(unit: Unit, root: cst.CSTNode, node: cst.CSTNode) -> list[cst.If]:
+    """The tests around ``node``, below ``root``, that something is missing (``x is None``, ``not x``) that is assigned
+    under the test."""
+    found = []
     for around in ancestors(root, node):
         if isinstance(around, cst.If):
             test = unit.code(around.test)
             missing = test.removeprefix("not ") if test.startswith("not ") else test.removesuffix(" is None")
             if missing != test and any(unit.code(target) == missing for target in _assigned(around.body)):
-                return True
-    return False
+                found.append(around)
+    return found
 
 
-def clears_another(unit: Unit, root: cst.CSTNode, node: cst.CSTNode) -> bool:
-    """Does the function in which the assignment ``node`` stands set another attribute to None or False?"""
-    inside = [around for around in ancestors(root, node) if isinstance(around, cst.FunctionDef)]
-    if not inside:
-        return False
-    return any(
-        isinstance(target.target, cst.Attribute)
-        and isinstance(assign.value, cst.Name)
-        and assign.value.value in ("None", "False")
-        and assign is not node
-        for assign in descendants(inside[-1], cst.Assign)
+def unsets(function: cst.CSTNode, apart: cst.CSTNode) -> bool:
+    """Does a function set an attribute to None or False, or delete one, in a statement other than ``apart``?"""
+    assigned = (
+        target.target
+        for assign in descendants(function, cst.Assign)
+        if assign is not apart and isinstance(assign.value, cst.Name) and assign.value.value in ("None", "False")
         for target in assign.targets
     )
+    deleted = (statement.target for statement in descendants(function, cst.Del))
+    return any(isinstance(target, cst.Attribute) for target in (*assigned, *deleted))
 
 
 def _assigned(node: cst.CSTNode) -> Iterator[cst.BaseExpression]:

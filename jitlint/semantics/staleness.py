@@ -15,7 +15,8 @@ import libcst as cst
 
 from jitlint.semantics.entry import Call, Entry
 from jitlint.semantics.events import Bucket, StaleRead
-from jitlint.semantics.source import clears_another, fills_once
+from jitlint.semantics.renewal import fills, made_once, renewed, sets_up
+from jitlint.semantics.source import fills_once
 from jitlint.semantics.state import Box, Read, Write
 from jitlint.semantics.values import (
     NONE,
@@ -49,9 +50,12 @@ def emit_stale_reads(interp: Interpreter) -> None:
     """Record a :class:`StaleRead` for each read that is, or may be, stale."""
     for group in _groups(interp):
         calls = sorted((c for e in group for c in e.calls), key=lambda c: c.time)
+        cleared = [time for e in group for time in e.cleared]
         for entry in group:
             for read in list(entry.reads.values()):
-                found = _change(interp, entry, read, calls)
+                end = min((time for time in cleared if time > read.time), default=None)
+                answered = [c for c in calls if end is None or c.time < end]
+                found = _change(interp, entry, read, answered)
                 if found is not None:
                     write, kind, certain = found
                     _emit(interp, entry, read, write, kind, certain)
@@ -62,9 +66,34 @@ def _groups(interp: Interpreter) -> list[list[Entry]]:
     groups: dict[Any, list[Entry]] = {}
     held = (v for mod in interp.modules.values() for v in mod.env.slots.values())
     alive = {id(v.entry) for v in held if isinstance(v, Jitted)}
+    ended = _ended(interp)
+    closed = []
     for entry in interp.entries:
-        groups.setdefault(_cache_key(entry, alive), []).append(entry)
-    return list(groups.values())
+        key = _cache_key(entry, alive)
+        group = groups.setdefault(key, [])
+        began = min((call.time for call in entry.calls), default=entry.time)
+        if group and isinstance(entry.func, Bound) and all(ended.get(id(e), began) < began for e in group):
+            closed.append(group)
+            group = groups[key] = []
+        group.append(entry)
+    return [*closed, *groups.values()]
+
+
+def _ended(interp: Interpreter) -> dict[int, int]:
+    """For jitted functions that every attribute and global that held them has lost: when."""
+    boxes = {id(box): box for box in interp.boxes}
+    held: dict[int, set[Any]] = {}
+    lost: dict[int, dict[Any, int]] = {}
+    for slot, writes in interp.writes.items():
+        box = boxes[slot[0]]
+        if isinstance(box, Env) and box.parent is not None:
+            continue
+        for write in writes:
+            if isinstance(write.value, Jitted):
+                held.setdefault(id(write.value.entry), set()).add(slot)
+            if isinstance(write.before, Jitted) and write.certain and not write.before.entry.held:
+                lost.setdefault(id(write.before.entry), {})[slot] = write.time
+    return {entry: max(times.values()) for entry, times in lost.items() if times.keys() >= held.get(entry, set())}
 
 
 def _cache_key(entry: Entry, alive: set[int]) -> Any:
@@ -102,7 +131,7 @@ def _change(interp: Interpreter, entry: Entry, read: Read, calls: list[Call]) ->
             continue
         for write in writes:
             # what a list or dict holds changes all the time in registries and caches: only order proves it stale
-            if box is read.box and _any_time(entry, read, write):
+            if box is read.box and _any_time(interp, entry, read, write):
                 return write, kind, False
     return None
 
@@ -158,16 +187,21 @@ def _captured_late(entry: Entry, read: Read, writes: list[Write]) -> Write | Non
     return None
 
 
-def _any_time(entry: Entry, read: Read, write: Write) -> bool:
+def _any_time(interp: Interpreter, entry: Entry, read: Read, write: Write) -> bool:
     """May the write happen after the trace, in a function that somebody outside of the project calls?"""
     if write.root is None or write.function in _SETUP:
         return False
-    lazy = write.before is not None and NONE in members(write.before)
-    if lazy or isinstance(write.value, Const | Host) and write.value.via == "shape":
+    if isinstance(write.value, Const | Host) and write.value.via == "shape":
+        return False
+    if fills(write, interp.writes[id(read.box), read.key], read.box, read.key):
         return False
     if entry.made_under is not None and not _outlives(entry):
         return False
-    if isinstance(read.box, Obj) and (_renews(entry, write) or not _is_known(entry, read.box)):
+    if isinstance(read.box, Obj) and not _is_known(entry, read.box):
+        return False
+    if isinstance(read.box, Obj) and (
+        sets_up(entry, read, write, interp.writes) or renewed(entry, write, read.box, interp.entries, interp.writes)
+    ):
         return False
     if _before_in_own_call(read, write) or write.put_back:
         return False
@@ -175,16 +209,7 @@ def _any_time(entry: Entry, read: Read, write: Write) -> bool:
         return False  # a switch of a package, which programs set before they begin, as far as is known
     if write.unit.node is not None and fills_once(write.unit, write.unit.node, write.node):
         return False
-    return not (entry.made_under is not None and entry.made_under is write.root)
-
-
-def _renews(entry: Entry, write: Write) -> bool:
-    """Is the function jitted anew after the write: by what makes the write, or because that clears what is kept?"""
-    makes = entry.frame.func if entry.frame is not None else None
-    if makes is not None and makes.name == write.function and write.time < entry.time:
-        return True
-    body = write.unit.node
-    return entry.kept == "attribute" and body is not None and clears_another(write.unit, body, write.node)
+    return entry.made_under is None or entry.made_under is not write.root or made_once(entry)
 
 
 def _is_known(entry: Entry, box: Obj) -> bool:

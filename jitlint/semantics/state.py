@@ -33,6 +33,16 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True)
+class Running:
+    """A function body that is running: the number of its frame, its node, and the place in it that is reached."""
+
+    frame: int
+    unit: Unit
+    function: cst.CSTNode
+    at: cst.CSTNode
+
+
+@dataclass(frozen=True, slots=True)
 class Write:
     """A write of a slot by a statement of the program."""
 
@@ -53,6 +63,8 @@ class Write:
     value: Value
     put_back: bool = False
     """Made by a context manager, which puts back at its end what it changes."""
+    under: tuple[Running, ...] = ()
+    """The functions that were running, the innermost first."""
 
 
 @dataclass(frozen=True, slots=True)
