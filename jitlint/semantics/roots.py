@@ -169,6 +169,8 @@ def probe(interp: Interpreter, entry: Entry) -> None:
         for i, p in enumerate(entry.params):
             if p.kind in ("args", "kwargs") or p.name in given:
                 continue
+            if entry.cut_short and p.default is not None:
+                continue  # calls that were not seen may well leave it out
             value = _probe_argument(interp, entry, p, origin, i)
             if p.kind == "kwonly":
                 args.kw[p.name] = value

@@ -358,6 +358,7 @@ def make_jitted(
     jitted = Jitted(entry)
     if not interp.quiet:
         interp.entries.append(entry)
+        interp.made.append(entry)
         _check_site(interp, entry, func)
         interp.emit(Site(node=node, unit=interp.unit, entry=entry, fresh=fresh(interp, func)))
     if isinstance(func, Func):
