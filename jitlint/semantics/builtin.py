@@ -752,7 +752,7 @@ def _nnx_split(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
     """The structure of a graph node, which changes with the states it is given together with, and those states."""
     if args.rest is not None:
         return UNKNOWN
-    return Tup((Host("treedef", via="shape"), *[UNKNOWN] * max(1, len(args.pos) - 1)))
+    return Tup((Host("graphdef", via="shape"), *[UNKNOWN] * max(1, len(args.pos) - 1)))
 
 
 def _clear_caches(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
