@@ -8,7 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from jitlint.semantics import attributes, calls, classes, leaks, lifetime, linen, operators, shapes, timing, transforms
+from jitlint.semantics import (
+    attributes,
+    calls,
+    classes,
+    instances,
+    leaks,
+    lifetime,
+    linen,
+    operators,
+    shapes,
+    timing,
+    transforms,
+)
 from jitlint.semantics.calls import Args
 from jitlint.semantics.events import BlindTest, GradientCut
 from jitlint.semantics.source import ancestors
@@ -191,7 +203,7 @@ def _isinstance(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
     if len(args.pos) < 2:
         return Host("bool")
     value, kinds = args.pos[0], args.pos[1]
-    answers = {calls.is_instance(interp, m, kinds) for m in members(value)}
+    answers = {instances.is_instance(interp, m, kinds) for m in members(value)}
     answer = answers.pop() if len(answers) == 1 else None
     for m in members(value):
         if isinstance(m, Array) and m.is_traced and m.python is not None and answer is False and _scalar_classes(kinds):
@@ -409,6 +421,7 @@ def _map(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
             out = []
             for turn, row in enumerate(zip(*(p.items or () for p in parts), strict=False)):
                 loop.turn = turn
+                loop.since = interp.time
                 out.append(calls.call_value(interp, f, Args(list(row)), node))
             return Tup(tuple(out), kind="iterator")
         any_row = [operators.element(interp, operators.any_turn(p), loop) for p in parts]

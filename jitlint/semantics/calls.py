@@ -29,6 +29,7 @@ from jitlint.semantics.values import (
     LibV,
     ListV,
     ModuleV,
+    Narrowed,
     Obj,
     Partial,
     SetV,
@@ -412,7 +413,7 @@ def make_function(interp: Interpreter, node: cst.FunctionDef | cst.Lambda) -> Fu
     name = node.name.value if isinstance(node, cst.FunctionDef) else "<lambda>"
     owner = frame.class_body
     prefix = owner.qualname if owner is not None else frame.qualname
-    func = Func(name, f"{prefix}.{name}" if prefix else name, frame.env, interp.unit, node, owner=owner)
+    func = Func(name, f"{prefix}.{name}" if prefix else name, frame.closure(), interp.unit, node, owner=owner)
     func.loops = frozenset(interp.loops)
     func.frame = frame if frame.func is not None else None
     scope: Env | None = frame.env
@@ -642,7 +643,8 @@ def _memo_key(interp: Interpreter, func: Func, env: Env) -> Any | None:
     traces = tuple((t.kind, id(t.entry)) for t in interp.traces)
     guards = tuple(interp.guards) if interp.traces else None
     unsure = interp.unsure > 0
-    return (id(func), func.env.version, interp.epoch, interp.compile_time, unsure, traces, guards, tuple(prints))
+    outer = func.env.parent if isinstance(func.env, Narrowed) and func.env.parent is not None else func.env
+    return (id(func), outer.version, interp.epoch, interp.compile_time, unsure, traces, guards, tuple(prints))
 
 
 def fingerprint(v: Value, depth: int = 0) -> Any | None:
@@ -935,6 +937,16 @@ def elsewhere(default: Value) -> Value:
     return Host(kind) if kind in (*operators.NUMBERS, "str") else UNKNOWN
 
 
+JAX_ARRAY = {
+    "jax.Array",
+    "jax.numpy.ndarray",
+    "jax.interpreters.xla.DeviceArray",
+    "jax.typing.ArrayLike",
+    "chex.Array",
+    "jaxtyping.Array",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class FieldV(Value):
     """``dataclasses.field(…)`` and the like."""
@@ -958,137 +970,6 @@ def is_callable(v: Value) -> bool | None:
             if cls is None or cls.opaque():
                 return None
             return cls.lookup("__call__") is not None
-    return None
-
-
-_ABSTRACT = {
-    "collections.abc.Sequence": (ListV, Tup),
-    "collections.abc.Mapping": (DictV,),
-    "collections.abc.Iterable": (ListV, Tup, DictV, SetV),
-    "typing.Sequence": (ListV, Tup),
-    "typing.Mapping": (DictV,),
-}
-_SCALARS = {
-    "builtins.int": {"int", "bool"},
-    "builtins.float": {"float"},
-    "builtins.bool": {"bool"},
-    "builtins.str": {"str"},
-    "builtins.complex": {"complex"},
-    "builtins.bytes": {"bytes"},
-    "numbers.Number": {"int", "float", "bool", "complex"},
-    "numbers.Integral": {"int", "bool"},
-    "numbers.Real": {"int", "float", "bool"},
-    "types.NoneType": {"NoneType"},
-}
-_CONTAINERS: dict[str, tuple[type, ...]] = {
-    "builtins.list": (ListV,),
-    "builtins.tuple": (Tup,),
-    "builtins.dict": (DictV,),
-    "builtins.set": (SetV,),
-}
-_TRACER = {"jax.core.Tracer", "jax._src.core.Tracer"}
-_JAX_ARRAY = {
-    "jax.Array",
-    "jax.numpy.ndarray",
-    "jax.interpreters.xla.DeviceArray",
-    "jax.typing.ArrayLike",
-    "chex.Array",
-    "jaxtyping.Array",
-}
-
-
-def is_instance(interp: Interpreter, value: Value, kinds: Value) -> bool | None:
-    """``isinstance(value, kinds)`` where known."""
-    if isinstance(kinds, ListV):
-        kinds = kinds.content
-    options = kinds.items if isinstance(kinds, Tup) and kinds.items is not None else (kinds,)
-    answers = [_is_one(interp, value, k) for k in options]
-    if True in answers:
-        return True
-    return None if None in answers else False
-
-
-def is_tracer_class(kind: Value) -> bool:
-    """Is it the class of tracers?"""
-    return isinstance(kind, LibV) and kind.name in _TRACER
-
-
-def asks_for_tracer(interp: Interpreter, func: Value | None) -> bool | None:
-    """What a function of the project that only asks whether its argument is a tracer answers for one; None for
-    another function."""
-    if not isinstance(func, Func) or not isinstance(func.lazy, cst.FunctionDef):
-        return None
-    parts = [part for line in func.lazy.body.body if isinstance(line, cst.SimpleStatementLine) for part in line.body]
-    if len(func.lazy.body.body) > 2 or not parts or not isinstance(parts[-1], cst.Return):
-        return None
-    test, answer = parts[-1].value, True
-    while isinstance(test, cst.UnaryOperation) and isinstance(test.operator, cst.Not):
-        test, answer = test.expression, not answer
-    match test:
-        case cst.Call(func=cst.Name(value="isinstance"), args=[_, kind]):
-            from jitlint.semantics import demands
-
-            return answer if is_tracer_class(demands.meaning(interp, func, kind.value)) else None
-    return None
-
-
-def _is_one(interp: Interpreter, value: Value, kind: Value) -> bool | None:
-    if isinstance(value, Unknown | Union):
-        return None
-    if isinstance(kind, ClassV):
-        if isinstance(value, Obj):
-            mro = list(value.cls.mro()) if isinstance(value.cls, ClassV) else [value.cls]
-            if any(c is kind for c in mro):
-                return True
-            return (
-                None
-                if any(not isinstance(c, ClassV) and c != LibV("builtins.object") for c in mro)
-                and not isinstance(value.cls, ClassV)
-                else False
-            )
-        return None if isinstance(value, Tree) else False
-    if not isinstance(kind, LibV):
-        return None
-    name = kind.name
-    if isinstance(value, Array):
-        if name in _TRACER:
-            return value.level >= Level.LINEAR
-        if name in _JAX_ARRAY:
-            return value.level >= Level.HOST
-        if name in ("numpy.ndarray", "numpy.generic"):
-            if value.level is not Level.NUMPY:
-                return False
-            # what has no dimension may be a NumPy scalar; of what nothing is known, an array is by far likelier
-            return None if value.shape == () else name == "numpy.ndarray"
-        if name in _SCALARS or name in _CONTAINERS:
-            return False if value.level >= Level.HOST else None
-        return None
-    scalar = py_type(value)
-    if name in _SCALARS:
-        if scalar is not None and scalar != "object" and scalar != "number":
-            return scalar in _SCALARS[name]
-        return False if isinstance(value, Tup | ListV | DictV | SetV | Func | ClassV) else None
-    if name in _CONTAINERS:
-        if isinstance(value, Obj):
-            return (
-                name == "builtins.tuple"
-                if value.project_class is not None and value.project_class.facts.namedtuple
-                else None
-            )
-        if isinstance(value, Tup) and value.kind == "iterator":
-            return False
-        return isinstance(value, _CONTAINERS[name]) if not isinstance(value, Tree | Host) else None
-    if name in _ABSTRACT and isinstance(value, Tup | ListV | DictV | SetV | Const):
-        return isinstance(value, _ABSTRACT[name])
-    if name in _TRACER or name in _JAX_ARRAY or name in ("numpy.ndarray", "numpy.generic"):
-        if isinstance(value, Const | Tup | ListV | DictV | Func | ClassV):
-            return False
-        if isinstance(value, Host) and value.type != "object":
-            return False
-        if isinstance(value, Tree) and name in _TRACER:
-            return None
-    if name in ("collections.abc.Callable", "typing.Callable"):
-        return is_callable(value)
     return None
 
 
@@ -1149,7 +1030,7 @@ def from_annotation(interp: Interpreter, node: cst.BaseExpression, depth: int = 
     if name == "numpy.ndarray":
         return Array(Level.NUMPY)
     model = interp.knowledge.class_(name)
-    if name in _JAX_ARRAY or model is not None and model.kind in ("array", "key"):
+    if name in JAX_ARRAY or model is not None and model.kind in ("array", "key"):
         if _writes_kernels(interp):
             return None  # kernels call their references arrays, too
         return Array(Level.HOST, "key" if model is not None and model.kind == "key" else None)
@@ -1203,6 +1084,6 @@ def subscripted_library(interp: Interpreter, base: LibV, index: Value) -> Value:
     return (
         base
         if root in ("typing", "collections", "builtins", "jaxtyping", "typing_extensions", "chex")
-        or base.name in _JAX_ARRAY
+        or base.name in JAX_ARRAY
         else UNKNOWN
     )

@@ -19,7 +19,7 @@ import libcst as cst
 
 from jitlint.knowledge import ClassModel, Knowledge
 from jitlint.project.model import Limits, Module, Project, TopStatement
-from jitlint.semantics import attributes, calls, errors, lifetime, modelled, operators, trips
+from jitlint.semantics import attributes, calls, errors, instances, lifetime, modelled, operators, trips
 from jitlint.semantics.entry import Entry
 from jitlint.semantics.events import (
     ArrayWanted,
@@ -39,11 +39,12 @@ from jitlint.semantics.events import (
 )
 from jitlint.semantics.moment import Moment, Turn
 from jitlint.semantics.observed import Observations
-from jitlint.semantics.source import Unit, bound_in_loop, scope_of
+from jitlint.semantics.source import Unit, bound_in_loop, constant_parameters, scope_of
 from jitlint.semantics.state import Box, Changes, Running, Trail, Write
 from jitlint.semantics.timing import Stopwatch
 from jitlint.semantics.values import (
     FALSE,
+    GIVEN,
     NO_LOOPS,
     NONE,
     TRUE,
@@ -59,6 +60,7 @@ from jitlint.semantics.values import (
     LibV,
     ListV,
     ModuleV,
+    Narrowed,
     Obj,
     Origin,
     SetV,
@@ -107,6 +109,8 @@ class Loop:
     """Each turn counts, not only so many of them as there are different ones of some thing."""
     fills: bool = False
     """What changes over it is what a length that changes over it leaves of another: padding."""
+    since: int = 0
+    """The moment at which the turn or pass that runs began."""
     _few: dict[int, Loop] = field(default_factory=dict)
     _rest: Loop | None = None
 
@@ -195,7 +199,21 @@ class Frame:
     """Something made in it outlives it: a function or object is returned or stored elsewhere."""
     concrete: int = 0
     """How many a ``try`` before this place would have left it for what is traced."""
+    said: dict[str, Value] = field(default_factory=dict)
+    """What the tests around the running statement say of its own variables."""
     number: int = field(default_factory=count().__next__)
+
+    def closure(self) -> Env:
+        """The scope of a function that is made here: its own, with what tests say of parameters that stay as they are."""
+        if not self.said or self.func is None:
+            return self.env
+        constant = constant_parameters(self.func.lazy)
+        known = {name: v for name, v in self.said.items() if name in constant and self.env.slots.get(name) == v}
+        if not known:
+            return self.env
+        env = Narrowed(self.env, self.env.name)
+        env.slots.update(known)
+        return env
 
     def running(self, at: cst.CSTNode) -> tuple[Running, ...]:
         """The function bodies that run while it is at a place, its own first."""
@@ -718,13 +736,11 @@ class Interpreter:
         absent = self._asks_for_none(node.test)
 
         def then() -> bool:
-            self.refine(node.test, True)
-            with self._not_given(absent is True):
+            with self._not_given(absent is True), self._where(node.test, True):
                 return self.block(node.body)
 
         def other() -> bool:
-            self.refine(node.test, False)
-            with self._not_given(absent is False):
+            with self._not_given(absent is False), self._where(node.test, False):
                 return self._else(node.orelse, raises)
 
         mark, loops = self.trail.mark(), self.decides
@@ -758,6 +774,15 @@ class Interpreter:
         self.unsure -= traced
         self.absent -= called
         self.other_types -= holds and not traced
+
+    @contextmanager
+    def _where(self, test: cst.BaseExpression, holds: bool) -> Iterator[None]:
+        """While this runs, a test holds or does not; functions that are made here keep what it says."""
+        frame, said = self.frame, self.frame.said
+        frame.said = dict(said)
+        self.refine(test, holds)
+        yield
+        frame.said = said
 
     def _asks_for_none(self, test: cst.BaseExpression) -> bool | None:
         """For a test against None of what may be None, the outcome that says None (None: it is no such test)."""
@@ -821,6 +846,8 @@ class Interpreter:
                 ):
                     none = holds == isinstance(one.operator, cst.Is | cst.Equal)
                     self._narrow(test.left, lambda v: (v == NONE) == none)
+                    if isinstance(one.operator, cst.Is | cst.IsNot):
+                        self._narrow_unknown(test.left, none)
                 elif isinstance(one.operator, cst.Equal | cst.NotEqual) and holds == isinstance(
                     one.operator, cst.Equal
                 ):
@@ -832,18 +859,20 @@ class Interpreter:
                 if kinds is not None and holds:
                     self._narrow_tree(what.value, kinds)
                 if kinds is not None:
-                    self._narrow(what.value, lambda v: calls.is_instance(self, v, kinds) is not (not holds))
-                    if not holds and calls.is_tracer_class(kinds):
+                    self._narrow(what.value, lambda v: instances.is_instance(self, v, kinds) is not (not holds))
+                    if not holds and instances.is_tracer_class(kinds):
                         self._narrow_to_known(what.value)
             case cst.Call(func=cst.Name(value="hasattr"), args=[what, name]) if holds:
                 self._narrow_to_owner(what.value, self._peek(name.value))
             case cst.Call(func=cst.Name(value="callable"), args=[what]):
                 self._narrow(what.value, lambda v: calls.is_callable(v) is not (not holds))
             case cst.Call(func=cst.Name() | cst.Attribute(), args=[what]):
-                if calls.asks_for_tracer(self, self._peek(test.func)) is (not holds):
+                if instances.asks_for_tracer(self, self._peek(test.func)) is (not holds):
                     self._narrow_to_known(what.value)
             case cst.Name() | cst.Attribute():
                 self._narrow(test, lambda v: operators.known_truth(v) is not (not holds))
+                if holds:
+                    self._narrow_unknown(test, False)
 
     def _narrow_to_known(self, node: cst.BaseExpression) -> None:
         """What a test found to be no tracer is not traced."""
@@ -886,7 +915,23 @@ class Interpreter:
         box, key, _ = place
         left = [m for m in place[2].members if keep(m)]
         if left and len(left) < len(place[2].members):
-            self.trail.write(box, key, left[0] if len(left) == 1 else Union(tuple(left)))
+            self._say(box, key, left[0] if len(left) == 1 else Union(tuple(left)))
+
+    def _say(self, box: Box, key: Any, value: Value) -> None:
+        """Write what a test says of a variable."""
+        self.trail.write(box, key, value)
+        if box is self.frame.env:
+            self.frame.said[key] = value
+
+    def _narrow_unknown(self, node: cst.BaseExpression, none: bool) -> None:
+        """What is not known of a local variable is now known to be None, or not to be."""
+        place = self.place(node)
+        if place is None or place[0] is not self.frame.env or self.frame.func is None:
+            return
+        given = [_given(m) for m in members(place[2])]
+        value = NONE if none else given[0] if len(given) == 1 else Union(tuple(given))
+        if any(isinstance(m, Tree) or type(m) is Unknown for m in members(place[2])):
+            self._say(place[0], place[1], value)
 
     def _narrow_to(self, node: cst.BaseExpression, value: Const) -> None:
         place = self.place(node)
@@ -965,6 +1010,7 @@ class Interpreter:
         alive = True
         for turn, item in enumerate(items):
             loop.turn = turn
+            loop.since = self.time
             self._vary_changed(self.trail.changes(mark) if turn else self._state(node), loop)
             continues: list[Changes] = []
             frame.loop_outs.append((breaks, continues, mark))
@@ -997,7 +1043,7 @@ class Interpreter:
             turns = loop.turn + 1 if loop.turn is not None else loop.passes + 1
             iterations = loop.trip
             for outer in self.loops:
-                if outer.traced:
+                if outer.traced and outer.frame is loop.frame:  # those of callers are loops that are told apart
                     iterations = None if iterations is None or outer.trip is None else iterations * outer.trip
             self.emit(
                 Unrolled(
@@ -1049,6 +1095,7 @@ class Interpreter:
             inner = self.trail.mark()
             frame.loop_outs.append((breaks, continues, mark))
             loop.passes = turn
+            loop.since = self.time
             bind()
             self._vary_changed(state if turn else self._state(node), loop)
             falls = body()
@@ -1627,6 +1674,7 @@ class Interpreter:
         turns = self._turns(content, UNROLL if counts else UNROLL_ELEMENTS)
         if turns is None:
             loop.passes = 1
+            loop.since = self.time
         self.loops.append(loop)
         made = len(self.functions)
         try:
@@ -1635,6 +1683,7 @@ class Interpreter:
                 loose = False
                 for turn, item in enumerate(content.items):
                     loop.turn = turn
+                    loop.since = self.time
                     self._comp_assign(comp.target, operators.vary(item, loop), env, len(self.functions) > made)
                     kept = self._comp_filters(comp)
                     if kept is False:
@@ -1748,6 +1797,13 @@ _JIT_SETTINGS = frozenset({"jit", "use_jit", "jitted", "is_jitted", "do_jit", "e
 
 
 _TRACER_TESTS = frozenset({"has_tracer", "has_tracers", "is_tracer", "any_tracer", "any_tracers", "contains_tracer"})
+
+
+def _given(value: Value) -> Value:
+    """A value that is not None."""
+    if isinstance(value, Tree):
+        return replace(value, given=True)
+    return GIVEN if type(value) is Unknown else value
 
 
 def _says_jitted(node: cst.BaseExpression) -> bool | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from jitlint.semantics import calls, operators
+from jitlint.semantics import instances, operators
 from jitlint.semantics.events import BlindTest
 from jitlint.semantics.state import Changes
 from jitlint.semantics.values import (
@@ -216,7 +216,7 @@ def _mapping(interp: Interpreter, pattern: cst.MatchMapping, subject: Value) -> 
 
 def _class(interp: Interpreter, pattern: cst.MatchClass, subject: Value) -> bool | None:
     kind = interp.eval(pattern.cls)
-    answer = calls.is_instance(interp, subject, kind)
+    answer = instances.is_instance(interp, subject, kind)
     if answer is False and isinstance(subject, Array) and subject.is_traced and subject.python is not None:
         _blind(interp, pattern, subject, interp.unit.code(pattern.cls))
     if answer is False:
