@@ -34,6 +34,7 @@ from jitlint.semantics.values import (
     Const,
     DictV,
     Func,
+    Given,
     Gone,
     Host,
     Jitted,
@@ -656,7 +657,7 @@ def _own_test(container: Value) -> Bound | None:
 def _identical(interp: Interpreter, left: Value, right: Value, node: cst.CSTNode) -> bool | None:
     answers: set[bool | None] = set()
     for a, b in _pairs(left, right):
-        if _type_test(interp, a, b, node, "is"):
+        if _type_test(interp, a, b, node, "is") or _is_given(a) and b == NONE:
             answers.add(False)
         elif isinstance(a, Unknown | Tree | Host) and isinstance(b, Unknown | Tree | Host | Const):
             answers.add(None if not (isinstance(a, Host) and b == NONE and a.type != "object") else False)
@@ -708,6 +709,10 @@ def _identical(interp: Interpreter, left: Value, right: Value, node: cst.CSTNode
         else:
             answers.add(None)
     return answers.pop() if len(answers) == 1 else None
+
+
+def _is_given(value: Value) -> bool:
+    return isinstance(value, Given) or isinstance(value, Tree) and value.given
 
 
 SCALARS = frozenset({"builtins.int", "builtins.float", "builtins.bool", "builtins.complex"})
@@ -1562,8 +1567,9 @@ def note_read(interp: Interpreter, box: Box, key: Any, value: Value, node: cst.C
         if t.entry is not None and t.staging and box.birth <= t.birth:
             slot = (id(box), key, t.signature)
             if slot not in t.entry.reads:
+                turns = tuple((id(loop.node), loop.since) for loop in interp.loops)
                 t.entry.reads[slot] = Read(
-                    box, key, node, unit, interp.tick(), value, t.signature, function, interp.root, getter.func
+                    box, key, node, unit, interp.tick(), value, t.signature, function, interp.root, getter.func, turns
                 )
                 interp.boxes.append(box)
 

@@ -143,6 +143,14 @@ def scope_of(node: cst.FunctionDef | cst.Lambda, text: str) -> Scope:
     return scope
 
 
+def constant_parameters(node: cst.FunctionDef | cst.Lambda) -> frozenset[str]:
+    """The parameters of a function that nothing in it binds again."""
+    collector = _Binder()
+    node.body.visit(collector)
+    later = {name.name.value for inner in descendants(node.body, cst.Nonlocal) for name in inner.names}
+    return frozenset(p.name.value for p in all_params(node.params)) - collector.names - later
+
+
 @lru_cache(maxsize=256)
 def _binds_in_expressions(text: str) -> bool:
     """May something other than a simple statement bind a name or make a generator: a walrus, a pattern, a ``yield``?"""

@@ -38,6 +38,7 @@ from jitlint.semantics.values import (
     Const,
     DictV,
     Func,
+    Given,
     Host,
     Jitted,
     Level,
@@ -118,7 +119,7 @@ def abstract(
     via = _kept_via(value, root)
     match value:
         case Const(value=None) | Unknown():
-            return Tree(roots, origin, maybe) if isinstance(value, Unknown) else value
+            return Tree(roots, origin, maybe, isinstance(value, Given)) if isinstance(value, Unknown) else value
         case Const() | Host() | Obj() if (kind := py_type(value)) in operators.NUMBERS:
             python = kind if keep_python and not leaf else None
             dtype = None if kind == "number" else kind

@@ -89,6 +89,14 @@ UNKNOWN = Unknown()
 
 
 @dataclass(frozen=True, slots=True)
+class Given(Unknown):
+    """Nothing is known, but that a test found it not to be None."""
+
+
+GIVEN = Given()
+
+
+@dataclass(frozen=True, slots=True)
 class Gone(Unknown):
     """Nothing is known, but that it was given to a call that donates it."""
 
@@ -204,11 +212,12 @@ class Array(Value):
 
 @dataclass(frozen=True, slots=True)
 class Tree(Value):
-    """Traced leaves in a structure that is not known: an array, a pytree or None."""
+    """Traced leaves in a structure that is not known: an array, a pytree or None (not None where it is ``given``)."""
 
     roots: frozenset[Root] = frozenset()
     origin: Origin | None = field(default=None, compare=False)
     maybe: bool = False
+    given: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,6 +319,12 @@ class Env(Box):
         self.name = name
         self.captured = False
         """A function or class made in it refers to it."""
+
+
+class Narrowed(Env):
+    """What the tests around a function say of variables of the scope that makes it, where nothing binds them again."""
+
+    __slots__ = ()
 
 
 class ModuleV(Box, Value):
@@ -639,7 +654,9 @@ def _merge(a: Value, b: Value, depth: int) -> Value | None:
     if isinstance(a, Array) and isinstance(b, Array):
         return _merge_arrays(a, b)
     if isinstance(a, Tree) and isinstance(b, Tree):
-        return a if b.roots <= a.roots else replace(a, roots=a.roots | b.roots, maybe=a.maybe and b.maybe)
+        if b.roots <= a.roots and b.given >= a.given:
+            return a
+        return replace(a, roots=a.roots | b.roots, maybe=a.maybe and b.maybe, given=a.given and b.given)
     if isinstance(a, Tree) and isinstance(b, Array) and b.is_traced:
         return replace(a, roots=a.roots | b.roots) if not b.roots <= a.roots else a
     if isinstance(b, Tree) and isinstance(a, Array) and a.is_traced:
