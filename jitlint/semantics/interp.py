@@ -1315,9 +1315,8 @@ class Interpreter:
         base = self.import_module(dotted, level)
         if isinstance(node.names, cst.ImportStar):
             if isinstance(base, ModuleV):
-                for public, found in list(base.env.slots.items()):
-                    if not public.startswith("_"):
-                        self._bind_import(public, found, node)
+                for public, found in _starred(base):
+                    self._bind_import(public, found, node)
             elif isinstance(base, LibV):
                 calls.star_import(self, base.name, node)
             return True
@@ -1780,6 +1779,17 @@ _RAISING = (
     LeakedUse,
     DonatedUse,
 )
+
+
+def _starred(module: ModuleV) -> list[tuple[str, Value]]:
+    """What ``from module import *`` binds: the names in ``__all__``, where that is known, else the public ones."""
+    listed = module.env.slots.get("__all__")
+    content = listed.content if isinstance(listed, ListV) else listed
+    items = content.items if isinstance(content, Tup) else None
+    names = {i.value for i in items if isinstance(i, Const)} if items is not None else set()
+    if items is None or len(names) < len(items):
+        return [(name, found) for name, found in module.env.slots.items() if not name.startswith("_")]
+    return [(name, found) for name, found in module.env.slots.items() if name in names]
 
 
 def _fakes_jit(call: cst.Call) -> bool:
