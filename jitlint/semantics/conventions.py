@@ -95,7 +95,20 @@ def _note_methods(interp: Interpreter, cls: ClassV) -> None:
     assert isinstance(made, Func) and isinstance(renewed, Func)
     model = ClassModel(cls.name, "object", traced={first: (), then: ()}, carried={first: then})
     if made.flavour == renewed.flavour == "":
-        interp.states.setdefault(id(made.lazy), (made, renewed, cls, model))
+        interp.states.setdefault(id(made.lazy), (made, renewed, _with_instances(interp, cls), model))
+
+
+def _with_instances(interp: Interpreter, cls: ClassV) -> ClassV:
+    """The class itself or, since abstract ones have no instances, the first of the project that fills it in."""
+    if not _is_abstract(cls):
+        return cls
+    return next((c for c in interp.classes if any(base is cls for base in c.mro()) and not _is_abstract(c)), cls)
+
+
+def _is_abstract(cls: ClassV) -> bool:
+    names = {name for base in cls.mro() if isinstance(base, ClassV) for name in base.slots if isinstance(name, str)}
+    found = (cls.lookup(name) for name in names)
+    return any(isinstance(value, Func) and value.flavour == "abstract" for value in found)
 
 
 def _weak_states(interp: Interpreter, made: Func, renewed: Func, owner: ClassV | None, model: ClassModel) -> None:

@@ -1041,18 +1041,15 @@ class Interpreter:
             from jitlint.semantics.events import Unrolled
 
             turns = loop.turn + 1 if loop.turn is not None else loop.passes + 1
+            operations = max(1, loop.operations // max(1, turns))
             iterations = loop.trip
             for outer in self.loops:
-                if outer.traced and outer.frame is loop.frame:  # those of callers are loops that are told apart
+                if outer.traced and outer.frame is loop.frame:
                     iterations = None if iterations is None or outer.trip is None else iterations * outer.trip
-            self.emit(
-                Unrolled(
-                    node=node,
-                    unit=self.unit,
-                    iterations=iterations,
-                    operations=max(1, loop.operations // max(1, turns)),
-                )
-            )
+            if self.loops and self.loops[-1].frame is not loop.frame:
+                # loops of callers are told apart: each of their turns runs this one
+                self.loops[-1].operations += operations * (loop.trip or 1)
+            self.emit(Unrolled(node=node, unit=self.unit, iterations=iterations, operations=operations))
 
     def _while(self, node: cst.While) -> bool:
         loop = Loop(node, self.unit, self.frame)

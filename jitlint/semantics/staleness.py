@@ -180,7 +180,8 @@ def _captured_late(entry: Entry, read: Read, writes: list[Write]) -> Write | Non
     if isinstance(read.reader, Func) and not isinstance(read.value, Func | Jitted):
         makers.append((read.reader.birth, read.reader.loops))
     for made, loops in makers:
-        made_in = {id(loop.node) for loop in loops}
+        going_on = {loop for loop, since in read.turns if since <= made}
+        made_in = {id(loop.node) for loop in loops if read.box.birth <= loop.birth} - going_on
         for write in writes:
             if made < write.time < read.time and any(id(loop.node) in made_in for loop in write.loops):
                 return write

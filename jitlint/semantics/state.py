@@ -83,6 +83,8 @@ class Read:
     root: Any
     reader: Any = None
     """The function of the project whose body reads it (None: code of a module)."""
+    turns: tuple[tuple[int, int], ...] = ()
+    """The loops that were running, by the id of the node, each with the moment at which the running turn began."""
 
 
 Changes = dict[tuple[int, Any], tuple[Box, Any, "Value | None"]]
