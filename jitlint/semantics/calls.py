@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from jitlint.semantics import demands, lifetime, operators, prng, timing
+from jitlint.semantics import chosen, demands, lifetime, operators, prng, timing
 from jitlint.semantics.entry import Param
 from jitlint.semantics.source import all_params, scope_of
 from jitlint.semantics.state import Box, Changes
@@ -107,6 +107,10 @@ def call_node(interp: Interpreter, node: cst.Call) -> Value:
         and interp.lookup("super", None) == LibV("builtins.super")
     ):
         return _super(interp, node)
+    return chosen.call(interp, node, lambda: _call(interp, node)) if interp.frame.chosen else _call(interp, node)
+
+
+def _call(interp: Interpreter, node: cst.Call) -> Value:
     func = interp.eval(node.func)
     enough = _READ_UP_TO.get(func.name) if isinstance(func, LibV) else None
     args = Args()

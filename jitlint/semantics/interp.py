@@ -19,7 +19,8 @@ import libcst as cst
 
 from jitlint.knowledge import ClassModel, Knowledge
 from jitlint.project.model import Limits, Module, Project, TopStatement
-from jitlint.semantics import attributes, calls, errors, instances, lifetime, modelled, operators, trips
+from jitlint.semantics import attributes, calls, chosen, errors, instances, lifetime, modelled, operators, trips
+from jitlint.semantics.chosen import Chosen
 from jitlint.semantics.entry import Entry
 from jitlint.semantics.events import (
     ArrayWanted,
@@ -201,6 +202,8 @@ class Frame:
     """How many a ``try`` before this place would have left it for what is traced."""
     said: dict[str, Value] = field(default_factory=dict)
     """What the tests around the running statement say of its own variables."""
+    chosen: dict[str, Chosen] = field(default_factory=dict)
+    """Its variables that are one of two functions, by what a test said."""
     number: int = field(default_factory=count().__next__)
 
     def closure(self) -> Env:
@@ -259,6 +262,8 @@ class Interpreter:
         self.time = 0
         self.steps = 0
         self.budget = STEPS_PER_STATEMENT
+        self.ternary: tuple[cst.IfExp, Value, Value] | None = None
+        """The last conditional expression whose test was not decided, and the two values it may have."""
         self.made: list[Entry] = []
         """The entries that the running root made, see :meth:`new_root`."""
         self.allowance = STEPS_PER_STATEMENT // 3
@@ -631,6 +636,9 @@ class Interpreter:
         value = self.eval(node.value)
         for t in node.targets:
             self.assign(t.target, value, node)
+        if self.ternary is not None and self.ternary[0] is node.value and isinstance(node.targets[0].target, cst.Name):
+            choice, one, other = self.ternary
+            chosen.note(self.frame, node.targets[0].target.value, choice.test, one, other)
         return True
 
     def _ann_assign(self, node: cst.AnnAssign) -> bool:
@@ -735,16 +743,24 @@ class Interpreter:
 
         absent = self._asks_for_none(node.test)
 
+        made: list[dict[str, Value]] = []
+
         def then() -> bool:
-            with self._not_given(absent is True), self._where(node.test, True):
-                return self.block(node.body)
+            with self._not_given(absent is True), self.where(node.test, True):
+                falls = self.block(node.body)
+            made.append(chosen.functions(self, mark))
+            return falls
 
         def other() -> bool:
-            with self._not_given(absent is False), self._where(node.test, False):
-                return self._else(node.orelse, raises)
+            with self._not_given(absent is False), self.where(node.test, False):
+                falls = self._else(node.orelse, raises)
+            made.append(chosen.functions(self, mark))
+            return falls
 
         mark, loops = self.trail.mark(), self.decides
         flows = self.fork([then, other])
+        for name in made[0].keys() & made[1].keys() if all(flows) else ():
+            chosen.note(self.frame, name, node.test, made[0][name], made[1][name])
         if loops:
             if not all(flows):
                 self.frame.decided |= loops
@@ -776,7 +792,7 @@ class Interpreter:
         self.other_types -= holds and not traced
 
     @contextmanager
-    def _where(self, test: cst.BaseExpression, holds: bool) -> Iterator[None]:
+    def where(self, test: cst.BaseExpression, holds: bool) -> Iterator[None]:
         """While this runs, a test holds or does not; functions that are made here keep what it says."""
         frame, said = self.frame, self.frame.said
         frame.said = dict(said)
@@ -949,20 +965,27 @@ class Interpreter:
         if narrowed != place[2]:
             self.trail.write(place[0], place[1], narrowed)
 
-    def _narrow_tree(self, node: cst.BaseExpression, kind: Value) -> None:
-        """An argument of unknown structure that passed ``isinstance`` for a container is one, and no array."""
+    def _narrow_tree(self, node: cst.BaseExpression, kinds: Value) -> None:
+        """An argument of unknown structure that passed ``isinstance`` for a container is one, and what passed it for
+        something else than arrays is nothing of which more is known."""
         place = self.place(node)
-        if place is None or not isinstance(kind, LibV) or not any(isinstance(m, Tree) for m in members(place[2])):
+        if place is None or not any(isinstance(m, Tree) for m in members(place[2])):
             return
+        if instances.is_instance(self, Array(Level.TRACED), kinds) is not False:
+            return
+        kind = kinds.name if isinstance(kinds, LibV) else ""
 
         def contained(v: Value) -> Value:
             if not isinstance(v, Tree):
                 return v
-            if kind.name == "builtins.tuple":
-                return Tup(None, v)
-            if kind.name == "builtins.list":
-                return ListV(Tup(None, v), node)
-            return DictV(rest=v, site=node) if kind.name == "builtins.dict" else v
+            match kind.rpartition(".")[2]:
+                case "tuple":
+                    return Tup(None, v)
+                case "list" | "Sequence" | "MutableSequence":
+                    return ListV(Tup(None, v), node)
+                case "dict" | "Mapping" | "MutableMapping":
+                    return DictV(rest=v, site=node)
+            return UNKNOWN
 
         self.trail.write(place[0], place[1], join_all(contained(m) for m in members(place[2])))
 
@@ -1559,6 +1582,7 @@ class Interpreter:
 
         loops = self.decides
         self.fork([then, other])
+        self.ternary = (node, values[0], values[1])
         return operators.decided_by(join(values[0], values[1]), loops)
 
     def _subscript(self, node: cst.Subscript) -> Value:

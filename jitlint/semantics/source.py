@@ -107,6 +107,7 @@ class Scope:
 
 _scopes: dict[int, tuple[cst.CSTNode, Scope]] = {}
 _loops: dict[int, tuple[cst.CSTNode, frozenset[str]]] = {}
+_constants: dict[int, tuple[cst.CSTNode, frozenset[str]]] = {}
 
 
 def bound_in_loop(node: cst.For | cst.While) -> frozenset[str]:
@@ -145,10 +146,15 @@ def scope_of(node: cst.FunctionDef | cst.Lambda, text: str) -> Scope:
 
 def constant_parameters(node: cst.FunctionDef | cst.Lambda) -> frozenset[str]:
     """The parameters of a function that nothing in it binds again."""
+    known = _constants.get(id(node))
+    if known is not None and known[0] is node:
+        return known[1]
     collector = _Binder()
     node.body.visit(collector)
     later = {name.name.value for inner in descendants(node.body, cst.Nonlocal) for name in inner.names}
-    return frozenset(p.name.value for p in all_params(node.params)) - collector.names - later
+    found = frozenset(p.name.value for p in all_params(node.params)) - collector.names - later
+    _constants[id(node)] = (node, found)
+    return found
 
 
 @lru_cache(maxsize=256)
@@ -164,6 +170,7 @@ def forget_scopes() -> None:
     """Let go of what :func:`scope_of` remembers, and of the trees with it: for a process that outlives its programs."""
     _scopes.clear()
     _loops.clear()
+    _constants.clear()
 
 
 def _bind_block(suite: cst.BaseSuite | cst.Else | cst.Finally, out: _Binder) -> None:
