@@ -180,9 +180,8 @@ def _tree_attribute(interp: Interpreter, base: Tree, name: str, node: cst.CSTNod
     ):
         return Bound(LibV(f"tree.{name}"), base)
     if isinstance(model, MethodModel):
-        return Bound(
-            LibV(f"jax.Array.{name}"), Array(Level.TRACED, roots=base.roots, origin=base.origin, maybe=base.maybe)
-        )
+        # an array it may be, or an object of which nobody knows that has such a method
+        return Bound(LibV(f"jax.Array.{name}"), Array(Level.TRACED, roots=base.roots, origin=base.origin, maybe=True))
     return UNKNOWN
 
 

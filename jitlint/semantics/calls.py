@@ -188,7 +188,8 @@ def call_value(interp: Interpreter, func: Value, args: Args, node: cst.CSTNode) 
             return transforms.call_jitted(interp, func, args, node)
         case Bound(func=inner, self=me):
             if isinstance(inner, LibV):
-                return library.call_method(interp, inner.name, me, args, node)
+                with interp.perhaps(isinstance(me, Array) and me.maybe):
+                    return library.call_method(interp, inner.name, me, args, node)
             return call_value(interp, inner, args.before(me), node)
         case Partial():
             merged = Args(
