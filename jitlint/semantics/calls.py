@@ -509,6 +509,8 @@ def call_function(interp: Interpreter, func: Func, args: Args, node: cst.CSTNode
         return UNKNOWN
     key = id(lazy)
     interp.called[key] = interp.called.get(key, 0) + 1
+    if interp.staging:
+        interp.called_in_traces.add(key)
     if interp.spent.get(key, 0) > interp.allowance or _on_trial(interp) and interp.idle.get(key, 0) > IDLE_STEPS:
         return UNKNOWN
     params = parameters(func.node)

@@ -296,6 +296,8 @@ class Interpreter:
         self.boxes: list[Box] = []
         """Boxes named in ``writes`` are kept alive, so that their ids stay theirs."""
         self.called: dict[int, int] = {}
+        self.called_in_traces: set[int] = set()
+        """Functions that traced code calls, by the id of the definition."""
         self.memo: dict[Any, Value] = {}
         self.spent: dict[int, int] = {}
         """Steps spent in each function since the root began."""

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
@@ -18,7 +19,7 @@ import libcst as cst
 from jitlint.semantics.entry import Entry
 from jitlint.semantics.events import KeyReuse
 from jitlint.semantics.source import ancestors, descendants
-from jitlint.semantics.values import KEY, NONE, Array, Env, Func, LibV, ModuleV, Unknown, Value, leaves, members
+from jitlint.semantics.values import KEY, NONE, Array, Env, Func, LibV, ModuleV, Obj, Unknown, Value, leaves, members
 from jitlint.semantics.variation import is_test
 
 if TYPE_CHECKING:
@@ -137,8 +138,12 @@ def _identity(interp: Interpreter, key: Value, at: cst.CSTNode | None) -> Any:
     if isinstance(at, cst.Name | cst.Attribute) and kinds and kinds <= {Array, Unknown}:
         place = interp.place(at)
         if place is not None:
-            interp.boxes.append(place[0])
-            return id(place[0]), place[1]
+            box, name, _ = place
+            interp.boxes.append(box)
+            if isinstance(box, Obj) and box.several:
+                # another one in each turn of the loops that it was met in
+                return id(box), name, *_turns(interp, begun_by=box.birth)
+            return id(box), name
     return None
 
 
@@ -151,7 +156,7 @@ def _calls(interp: Interpreter) -> list[Place]:
 
 
 def _assigned_since(interp: Interpreter, identity: Any, time: int) -> bool:
-    writes = interp.writes.get(identity, ()) if isinstance(identity, tuple) else ()
+    writes = interp.writes.get(identity[:2], ()) if isinstance(identity, tuple) else ()
     return any(w.time > time for w in writes)
 
 
@@ -182,8 +187,8 @@ def _is_own(at: cst.CSTNode | None) -> bool:
     return isinstance(at, cst.Attribute) and isinstance(at.value, cst.Name) and at.value.value == "self"
 
 
-def _turns(interp: Interpreter) -> tuple[Any, ...]:
-    return tuple((id(loop), loop.turn, loop.passes) for loop in interp.loops)
+def _turns(interp: Interpreter, begun_by: float = inf) -> tuple[Any, ...]:
+    return tuple((id(loop), loop.turn, loop.passes) for loop in interp.loops if loop.birth <= begun_by)
 
 
 def _in_another_turn(interp: Interpreter, before: Used) -> bool:

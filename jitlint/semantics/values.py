@@ -518,7 +518,7 @@ class ClassFacts:
 class Obj(Box, Value):
     """An instance of a class; its slots are its attributes. ``open``: attributes not listed may exist."""
 
-    __slots__ = ("cls", "frame", "loops", "moment", "open")
+    __slots__ = ("cls", "frame", "loops", "moment", "open", "several")
 
     def __init__(self, cls: ClassV | LibV, site: Any = None, open_: bool = False) -> None:
         super().__init__(site)
@@ -527,6 +527,8 @@ class Obj(Box, Value):
         self.loops: frozenset[Any] = NO_LOOPS
         self.frame: Any = None
         self.moment = Moment()
+        self.several = False
+        """It stands for one of several instances."""
 
     @property
     def project_class(self) -> ClassV | None:
@@ -686,6 +688,7 @@ def _merge(a: Value, b: Value, depth: int) -> Value | None:
                 o.loops = a.loops | b.loops
                 o.frame = a.frame
                 o.moment = a.moment
+                o.several = True
                 return o
 
             return _merge_boxes(a, b, depth, make)

@@ -19,6 +19,7 @@ from jitlint.semantics.entry import Entry
 from jitlint.semantics.events import ControlFlow
 from jitlint.semantics.identity import identity
 from jitlint.semantics.moment import Moment
+from jitlint.semantics.values import ClassV, Func
 
 if TYPE_CHECKING:
     from jitlint.semantics.interp import Interpreter, Loop
@@ -159,7 +160,9 @@ def remade_site(interp: Interpreter, node: cst.CSTNode) -> Remade | None:
     """How often the jit site at ``node`` makes, calls and throws away a new function; None where it does not."""
     from jitlint.semantics.calls import underlying
 
-    entries = [e for e in interp.entries if e.node is node and not e.traced and _used(e)]
+    entries = [
+        e for e in interp.entries if e.node is node and not e.traced and _used(e) and not _fills_in_traced(interp, e)
+    ]
     keyed: list[tuple[Hashable, Moment]] = []
     bodies: set[int] = set()
     why, local = "", False
@@ -257,6 +260,17 @@ def _root(entry: Entry) -> str | None:
         return None
     name = run.root.name.lstrip("_")
     return None if name.startswith(_ONCE) else str(run.root.qualname)
+
+
+def _fills_in_traced(interp: Interpreter, entry: Entry) -> bool:
+    """Was it made in a method that nobody is seen to call, and stands for one of a base class that traced code calls?"""
+    root = entry.moment.run.root if entry.moment.run is not None else None
+    if root is None or root.owner is None:
+        return False
+    private = root.name.startswith("_")
+    bases = [base for base in root.owner.mro() if isinstance(base, ClassV) and (private or base is not root.owner)]
+    others = (base.slots.get(root.name) for base in bases)
+    return any(isinstance(other, Func) and id(other.lazy) in interp.called_in_traces for other in others)
 
 
 def _throwaway(entry: Entry) -> bool:
