@@ -24,7 +24,8 @@ def step(w, grad, lr):
 
 ## When it is silent
 
-On two or three known values (or as many as the option `max-variants` says), and on flags, names and enum members.
+On two or three known values (or as many as the option `max-variants` says), on the sizes of shares of a whole
+(`min(size, total - start)` over `range(0, total, size)`: two values), and on flags, names and enum members.
 
 ## Fix safety
 

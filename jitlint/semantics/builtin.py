@@ -18,6 +18,7 @@ from jitlint.semantics import (
     linen,
     operators,
     shapes,
+    shares,
     timing,
     transforms,
 )
@@ -273,6 +274,9 @@ def _comparing(name: str) -> Handler:
                 return ListV(Tup(in_order), node)
             return ListV(Tup((join_all(items),) * len(items)) if known and items else loose, node)
         folded = fold_call(name, list(items)) if len(items) > 1 and key is None else None
+        if folded is None and name == "min" and isinstance(node, cst.Call):
+            over = {loop.node for loop in interp.loops if shares.is_share(node, loop.node)}
+            items = tuple(operators.in_ways(i, over, 2) for i in items) if over else items
         if folded is None and name == "min" and key is None and (capped := _capped(items)) is not None:
             return capped
         return folded if folded is not None else (join_all(items) if items else args.kw.get("default", UNKNOWN))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -1364,6 +1364,8 @@ def element(interp: Interpreter, value: Value, loop: Loop) -> Value:
         match value:
             case Array(shape_loops=loops) if loops:
                 return replace(value, shape_loops=here(loops))
+            case Host(loops=loops) if loops and not any(x.whole for x in loops):
+                return replace(value, loops=here(loops))
             case Tup(items=items, elem=elem):
                 each = None if items is None else tuple(map(seen, items))
                 one = None if elem is None else seen(elem)
@@ -1378,7 +1380,16 @@ def element(interp: Interpreter, value: Value, loop: Loop) -> Value:
                 return Union(tuple(map(seen, ms)), value.decided)
         return value
 
-    return vary(seen(value), loop)
+    def varied(value: Value) -> Value:
+        match value:
+            case Host(loops=loops) if any(x.node is loop.node and not x.whole for x in loops):
+                return value
+            case Tup(items=items, elem=elem):
+                each = None if items is None else tuple(map(varied, items))
+                return replace(value, items=each, elem=None if elem is None else varied(elem))
+        return vary(value, loop)
+
+    return varied(seen(value))
 
 
 def vary_if(value: Value, loops: frozenset[Any]) -> Value:
@@ -1397,6 +1408,13 @@ def vary_if(value: Value, loops: frozenset[Any]) -> Value:
         case Union(members=ms):
             return Union(tuple(vary_if(m, loops) for m in ms), value.decided)
     return value
+
+
+def in_ways(value: Value, over: Set[cst.CSTNode], number: int) -> Value:
+    """A number of which there are no more than so many different ones over the loops at these nodes."""
+    if not isinstance(value, Host):
+        return value
+    return replace(value, loops=frozenset(x.few(number) if x.node in over else x for x in value.loops))
 
 
 def decided_by(value: Value, loops: frozenset[Any]) -> Value:

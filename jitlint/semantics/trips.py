@@ -57,6 +57,11 @@ def _step(node: cst.While, name: str, value: Callable[[cst.BaseExpression], Valu
     return by.value if isinstance(change.operator, cst.AddAssign) else -by.value
 
 
+def changes(node: cst.While, name: str) -> list[cst.CSTNode]:
+    """The statements in the body of a loop that bind a name."""
+    return _changes(node, name).changes
+
+
 @lru_cache(maxsize=512)
 def _changes(node: cst.While, name: str) -> _Changes:
     """What the body of a loop does to a name; a loop is met once in each run of its function."""
