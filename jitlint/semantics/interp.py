@@ -284,8 +284,8 @@ class Interpreter:
         """The PRNG keys that were consumed, by what identifies them."""
         self.current: cst.CSTNode | None = None
         """The innermost statement that is running."""
-        self.leaking: list[tuple[Box, Any, cst.CSTNode, Unit]] = []
-        """Slots outside of the running trace that traced values were stored in."""
+        self.leaking: list[tuple[Box, Any, cst.CSTNode, Unit, bool]] = []
+        """Slots outside of the running trace that traced values were stored in, and whether that is told."""
         self.leaking_memo: list[tuple[Any, cst.CSTNode, Unit]] = []
         self.leaked_under: dict[int, Any] = {}
         """For statements that leak, by the id of the node: the root they ran under."""
@@ -321,6 +321,8 @@ class Interpreter:
         """Above zero in host code for what was not given, where other arguments may be of other types."""
         self.absent = 0
         """Traced code runs for something that a caller gives and that may be nothing."""
+        self.left_out = 0
+        """The same, or for an argument that calls may leave out."""
         self.unsure = 0
         """Above zero in a function that is only one of several that may be called there: what is met is possible."""
         self.assumed = 0
@@ -391,7 +393,7 @@ class Interpreter:
         event.time = self.tick()
         self.activity += 1
         event.function = self.frame.qualname
-        if self.absent and isinstance(event, TracedUse | OuterWrite | LeakedUse):
+        if self.absent and isinstance(event, TracedUse) or self.left_out and isinstance(event, OuterWrite | LeakedUse):
             return
         if self.unsure and isinstance(event, TracedUse | ArrayWanted | BadArgument | BadResult):
             event.possible = True
@@ -744,17 +746,18 @@ class Interpreter:
             return self._else(node.orelse)
 
         absent = self._asks_for_none(node.test)
+        left_out = self._asks_for_left_out(node.test) if absent is None else absent
 
         made: list[dict[str, Value]] = []
 
         def then() -> bool:
-            with self._not_given(absent is True), self.where(node.test, True):
+            with self._not_given(absent is True, left_out is True), self.where(node.test, True):
                 falls = self.block(node.body)
             made.append(chosen.functions(self, mark))
             return falls
 
         def other() -> bool:
-            with self._not_given(absent is False), self.where(node.test, False):
+            with self._not_given(absent is False, left_out is False), self.where(node.test, False):
                 falls = self._else(node.orelse, raises)
             made.append(chosen.functions(self, mark))
             return falls
@@ -779,18 +782,22 @@ class Interpreter:
         self.unsure -= several
 
     @contextmanager
-    def _not_given(self, holds: bool) -> Iterator[None]:
+    def _not_given(self, holds: bool, left_out: bool) -> Iterator[None]:
         """While this runs (and ``holds``), code for what was not given. It is often meant for the host only: what it
         does under a trace is not told where a caller gives what may be nothing, and who does that is likely to know
-        what for; it is possible only where nobody calls. Other arguments may have other types than elsewhere."""
+        what for; it is possible only where nobody calls. Other arguments may have other types than elsewhere. Of what
+        may be ``left_out`` it is only the writes that are not told."""
         traced = holds and bool(self.traces)
-        called = traced and not any(t.entry is not None and t.entry.probed for t in self.traces)
+        seen = bool(self.traces) and not any(t.entry is not None and t.entry.probed for t in self.traces)
+        called, unwritten = holds and seen, left_out and seen
         self.unsure += traced
         self.absent += called
+        self.left_out += unwritten
         self.other_types += holds and not traced
         yield
         self.unsure -= traced
         self.absent -= called
+        self.left_out -= unwritten
         self.other_types -= holds and not traced
 
     @contextmanager
@@ -813,6 +820,22 @@ class Interpreter:
         if one.comparator.value != "None" or not isinstance(self._peek(test.left), unsaid):
             return None
         return isinstance(one.operator, cst.Is)
+
+    def _asks_for_left_out(self, test: cst.BaseExpression) -> bool | None:
+        """For a test against None of an argument that may be nothing, as its parameter says, or of which only its leaves
+        are known, the outcome that says None (None: it is no such test)."""
+        match test:
+            case cst.Comparison(
+                left=cst.Name(value=name),
+                comparisons=[
+                    cst.ComparisonTarget(operator=cst.Is() | cst.IsNot() as how, comparator=cst.Name(value="None"))
+                ],
+            ) if self.frame.func is not None:
+                value = self._peek(test.left)
+                optional = self.frame.func.defaults.get(name) == NONE
+                if isinstance(value, Tree) or optional and isinstance(value, Union):
+                    return isinstance(how, cst.Is)
+        return None
 
     def _else(self, node: cst.If | cst.Else | None, after_raise: bool = False) -> bool:
         if node is None:

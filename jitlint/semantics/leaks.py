@@ -15,7 +15,7 @@ import libcst as cst
 from jitlint.semantics import donation
 from jitlint.semantics.events import LeakedUse
 from jitlint.semantics.state import Box
-from jitlint.semantics.values import Array, DictV, ListV, Origin, Tup, Union, Value, leaves, traced_leaf
+from jitlint.semantics.values import UNKNOWN, Array, DictV, ListV, Origin, Tup, Union, Value, leaves, traced_leaf
 
 if TYPE_CHECKING:
     from jitlint.semantics.interp import Interpreter
@@ -28,16 +28,16 @@ DEPTH = 4
 def stored(interp: Interpreter, box: Box, key: Any, node: cst.CSTNode) -> None:
     """A traced value is being stored in a slot that was there before the outermost trace."""
     if box.birth <= interp.traces[0].birth:
-        interp.leaking.append((box, key, node, interp.unit))
+        interp.leaking.append((box, key, node, interp.unit, not interp.left_out))
 
 
 def trace_ended(interp: Interpreter) -> None:
     """Mark what the outermost trace, which has just ended, left behind."""
     stores, interp.leaking = interp.leaking, []
-    for box, key, node, unit in stores:
+    for box, key, node, unit, told in stores:
         value = box.slots.get(key)
         if value is not None and traced_leaf(value) is not None:
-            interp.trail.write(box, key, _mark(interp, value, node, unit))
+            interp.trail.write(box, key, _mark(interp, value, node, unit) if told else UNKNOWN)
     for memo, node, unit in interp.leaking_memo:
         interp.memo[memo] = _mark(interp, interp.memo[memo], node, unit)
     interp.leaking_memo = []
