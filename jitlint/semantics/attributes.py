@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ import libcst as cst
 
 from jitlint.knowledge import AttributeModel, MethodModel
 from jitlint.semantics import calls, lifetime, linen, modelled, operators, overrides, shapes
+from jitlint.semantics.source import all_params, descendants
 from jitlint.semantics.values import (
     NONE,
     UNKNOWN,
@@ -286,10 +288,11 @@ def object_attribute(interp: Interpreter, base: Obj, name: str, node: cst.CSTNod
     found = cls.lookup(name)
     if found is not None:
         if isinstance(found, Func) and found.flavour in ("property", "cached_property"):
-            # what an instance of unknown origin caches may have been made before the trace
+            # what an instance of unknown origin caches may have been made before the trace, or was for certain
             unsure = base.open and found.flavour == "cached_property"
             interp.unsure += unsure
-            result = calls.call_value(interp, Bound(found, base), calls.Args(), node)
+            with interp.on_host() if unsure and _is_read_by_constructor(cls, name) else nullcontext():
+                result = calls.call_value(interp, Bound(found, base), calls.Args(), node)
             interp.unsure -= unsure
             if found.flavour == "cached_property":
                 operators.outer_write(interp, base, name, result, node, "cache", name)
@@ -324,6 +327,18 @@ def object_attribute(interp: Interpreter, base: Obj, name: str, node: cst.CSTNod
     if name == "replace" and cls.facts.pytree:
         return Bound(LibV("namedtuple._replace"), base)
     return UNKNOWN
+
+
+def _is_read_by_constructor(cls: ClassV, name: str) -> bool:
+    """Does a constructor of the class, or of one that it derives from, read an attribute of the new instance?"""
+    for base in cls.mro():
+        for constructor in ("__init__", "__post_init__"):
+            init = base.slots.get(constructor) if isinstance(base, ClassV) else None
+            me = all_params(init.node.params)[:1] if isinstance(init, Func) else []
+            for read in descendants(init.node.body, cst.Attribute) if isinstance(init, Func) and me else ():
+                if read.attr.value == name and isinstance(read.value, cst.Name) and read.value.value == me[0].name.value:
+                    return True
+    return False
 
 
 def _instance_attribute(interp: Interpreter, base: Obj, name: str) -> Value:
