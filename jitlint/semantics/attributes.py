@@ -277,6 +277,8 @@ def object_attribute(interp: Interpreter, base: Obj, name: str, node: cst.CSTNod
     if value is not None:
         if interp.traces:
             operators.note_read(interp, base, name, value, node)
+        if isinstance(value, ListV | DictV) and lifetime.is_thread_local(base):
+            return UNKNOWN  # what contexts have put there and taken away again
         return value
     cls = base.project_class
     if cls is None:

@@ -5,7 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from jitlint.semantics.state import Box
-from jitlint.semantics.values import Bound, ClassV, Env, Func, Jitted, ModuleV, Partial, Tup, Union, Value, Wrapped
+from jitlint.semantics.values import (
+    Bound,
+    ClassV,
+    Env,
+    Func,
+    Jitted,
+    LibV,
+    ModuleV,
+    Obj,
+    Partial,
+    Tup,
+    Union,
+    Value,
+    Wrapped,
+)
 
 if TYPE_CHECKING:
     from jitlint.semantics.interp import Interpreter
@@ -44,6 +58,14 @@ def keep(interp: Interpreter, value: Value, how: str, depth: int = 0) -> None:
         case Box():
             for v in list(value.slots.values()):
                 keep(interp, v, how, depth + 1)
+
+
+def is_thread_local(box: Box) -> bool:
+    """Is it a place for stacks of contexts, which are as they were when a call ends?"""
+    if not isinstance(box, Obj):
+        return False
+    bases = box.cls.mro() if isinstance(box.cls, ClassV) else [box.cls]
+    return any(base == LibV("threading.local") for base in bases)
 
 
 def func_is_nested(func: Func) -> bool:

@@ -15,6 +15,7 @@ import libcst as cst
 
 from jitlint.semantics.entry import Call, Entry
 from jitlint.semantics.events import Bucket, StaleRead
+from jitlint.semantics.lifetime import is_thread_local
 from jitlint.semantics.renewal import fills, made_once, renewed, sets_up
 from jitlint.semantics.source import fills_once
 from jitlint.semantics.state import Box, Read, Write
@@ -28,7 +29,6 @@ from jitlint.semantics.values import (
     Func,
     Host,
     Jitted,
-    LibV,
     ListV,
     Obj,
     SetV,
@@ -107,7 +107,7 @@ def _cache_key(entry: Entry, alive: set[int]) -> Any:
 
 def _change(interp: Interpreter, entry: Entry, read: Read, calls: list[Call]) -> tuple[Write, str, bool] | None:
     """The write that makes a read stale, what kind of read it is, and whether that is certain."""
-    if _is_thread_local(read.box):
+    if is_thread_local(read.box):
         return None
     for box, key in _slots(entry, read):
         writes = [
@@ -228,14 +228,6 @@ def _before_in_own_call(read: Read, write: Write) -> bool:
     box = read.box
     own = isinstance(box, Env) and box.parent is not None and box.name == write.function
     return own and write.time < read.time
-
-
-def _is_thread_local(box: Box) -> bool:
-    """Is it a place for stacks of contexts, which are as they were when a call ends?"""
-    if not isinstance(box, Obj):
-        return False
-    bases = box.cls.mro() if isinstance(box.cls, ClassV) else [box.cls]
-    return any(b == LibV("threading.local") for b in bases)
 
 
 def _outlives(entry: Entry) -> bool:
