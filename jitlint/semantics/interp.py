@@ -19,7 +19,7 @@ import libcst as cst
 
 from jitlint.knowledge import ClassModel, Knowledge
 from jitlint.project.model import Limits, Module, Project, TopStatement
-from jitlint.semantics import attributes, calls, chosen, errors, instances, lifetime, modelled, operators, trips
+from jitlint.semantics import attributes, calls, chosen, errors, instances, lifetime, modelled, operators, tables, trips
 from jitlint.semantics.chosen import Chosen
 from jitlint.semantics.entry import Entry
 from jitlint.semantics.events import (
@@ -199,7 +199,7 @@ class Frame:
     kept: bool = False
     """Something made in it outlives it: a function or object is returned or stored elsewhere."""
     concrete: int = 0
-    """How many a ``try`` before this place would have left it for what is traced."""
+    """How many a ``try`` before this place would have left it for what is traced, or a lookup for what a table has."""
     said: dict[str, Value] = field(default_factory=dict)
     """What the tests around the running statement say of its own variables."""
     chosen: dict[str, Chosen] = field(default_factory=dict)
@@ -748,22 +748,26 @@ class Interpreter:
         absent = self._asks_for_none(node.test)
         left_out = self._asks_for_left_out(node.test) if absent is None else absent
 
+        missing = tables.missing(self, node.test)
         made: list[dict[str, Value]] = []
 
         def then() -> bool:
             with self._not_given(absent is True, left_out is True), self.where(node.test, True):
+                self._pass_over(missing is True)
                 falls = self.block(node.body)
             made.append(chosen.functions(self, mark))
             return falls
 
         def other() -> bool:
             with self._not_given(absent is False, left_out is False), self.where(node.test, False):
+                self._pass_over(missing is False)
                 falls = self._else(node.orelse, raises)
             made.append(chosen.functions(self, mark))
             return falls
 
         mark, loops = self.trail.mark(), self.decides
         flows = self.fork([then, other])
+        self._pass_over(missing is not None and flows[not missing] and not flows[missing])
         for name in made[0].keys() & made[1].keys() if all(flows) else ():
             chosen.note(self.frame, name, node.test, made[0][name], made[1][name])
         if loops:
@@ -773,6 +777,11 @@ class Interpreter:
                 if isinstance(value, Const | Host | Union):
                     self.trail.write(box, key, operators.decided_by(value, loops))
         return any(flows)
+
+    def _pass_over(self, unlikely: bool) -> None:
+        """From here to the end of the branch or function (where it is ``unlikely``), uses of traced values are not told."""
+        self.concrete += unlikely
+        self.frame.concrete += unlikely
 
     @contextmanager
     def perhaps(self, several: bool) -> Iterator[None]:
@@ -817,7 +826,7 @@ class Interpreter:
         if not isinstance(one.operator, cst.Is | cst.IsNot) or not isinstance(one.comparator, cst.Name):
             return None
         unsaid = Unknown if self.staging else Unknown | Union
-        if one.comparator.value != "None" or not isinstance(self._peek(test.left), unsaid):
+        if one.comparator.value != "None" or not isinstance(self.peek(test.left), unsaid):
             return None
         return isinstance(one.operator, cst.Is)
 
@@ -831,7 +840,7 @@ class Interpreter:
                     cst.ComparisonTarget(operator=cst.Is() | cst.IsNot() as how, comparator=cst.Name(value="None"))
                 ],
             ) if self.frame.func is not None:
-                value = self._peek(test.left)
+                value = self.peek(test.left)
                 optional = self.frame.func.defaults.get(name) == NONE
                 if isinstance(value, Tree) or optional and isinstance(value, Union):
                     return isinstance(how, cst.Is)
@@ -892,11 +901,11 @@ class Interpreter:
                 elif isinstance(one.operator, cst.Equal | cst.NotEqual) and holds == isinstance(
                     one.operator, cst.Equal
                 ):
-                    other = self._peek(one.comparator)
+                    other = self.peek(one.comparator)
                     if isinstance(other, Const):
                         self._narrow_to(test.left, other)
             case cst.Call(func=cst.Name(value="isinstance"), args=[what, kind]):
-                kinds = self._peek(kind.value)
+                kinds = self.peek(kind.value)
                 if kinds is not None and holds:
                     self._narrow_tree(what.value, kinds)
                 if kinds is not None:
@@ -904,11 +913,11 @@ class Interpreter:
                     if not holds and instances.is_tracer_class(kinds):
                         self._narrow_to_known(what.value)
             case cst.Call(func=cst.Name(value="hasattr"), args=[what, name]) if holds:
-                self._narrow_to_owner(what.value, self._peek(name.value))
+                self._narrow_to_owner(what.value, self.peek(name.value))
             case cst.Call(func=cst.Name(value="callable"), args=[what]):
                 self._narrow(what.value, lambda v: calls.is_callable(v) is not (not holds))
             case cst.Call(func=cst.Name() | cst.Attribute(), args=[what]):
-                if instances.asks_for_tracer(self, self._peek(test.func)) is (not holds):
+                if instances.asks_for_tracer(self, self.peek(test.func)) is (not holds):
                     self._narrow_to_known(what.value)
             case cst.Name() | cst.Attribute():
                 self._narrow(test, lambda v: operators.known_truth(v) is not (not holds))
@@ -922,7 +931,7 @@ class Interpreter:
             known = join_all(m if traced_leaf(m) is None else UNKNOWN for m in members(place[2]))
             self.trail.write(place[0], place[1], known)
 
-    def _peek(self, node: cst.BaseExpression) -> Value | None:
+    def peek(self, node: cst.BaseExpression) -> Value | None:
         self.quiet += 1
         try:
             return (
@@ -1102,7 +1111,7 @@ class Interpreter:
     def _while(self, node: cst.While) -> bool:
         loop = Loop(node, self.unit, self.frame)
         loop.traced = self.tracing
-        loop.trip = trips.while_trip(node, self._peek)
+        loop.trip = trips.while_trip(node, self.peek)
         first = self.test(node.test, "while", node)
         if first is False:
             return self._else(node.orelse)
@@ -1265,8 +1274,7 @@ class Interpreter:
             self.trail.undo(inner)
         self.trail.merge(states, join)
         if guard is not None and guard.doubted and falls and not any(flows[1:]):
-            self.concrete += 1
-            self.frame.concrete += 1
+            self._pass_over(True)
         if node.finalbody is not None and not self.block(node.finalbody.body):
             return False
         return any(flows)
