@@ -219,7 +219,8 @@ class ClassModel:
     static: tuple[str, ...] = field(default=())
     """Fields that are static, not leaves."""
     decorator: str | None = None
-    """The decorator that subclassing it amounts to (``dataclass`` fields are read from annotations)."""
+    """The decorator that subclassing it amounts to (``dataclass``: a frozen one, whose fields are read from
+    annotations)."""
     transparent: bool = False
     """As an annotation ``Name[inner]``: what matters is ``inner``."""
     dtype: str | None = None

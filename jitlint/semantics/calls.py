@@ -1043,9 +1043,34 @@ def from_annotation(interp: Interpreter, node: cst.BaseExpression, depth: int = 
         return Array(Level.HOST, "key" if model is not None and model.kind == "key" else None)
     if name in ("typing.Callable", "collections.abc.Callable"):
         return Host("function")
+    if name in _CONTAINERS:
+        return _container(interp, _CONTAINERS[name], inner, node, depth)
     if model is not None and model.kind in ("object", "optimizer", "linen", "haiku"):
         return Obj(LibV(name), node, open_=True)
     return None
+
+
+_CONTAINERS = {
+    f"{module}.{name}": name.lower()
+    for module, names in {"builtins": ("dict", "list", "tuple"), "typing": ("Dict", "List", "Tuple")}.items()
+    for name in names
+}
+
+
+def _container(
+    interp: Interpreter, kind: str, inner: list[cst.BaseExpression], node: cst.CSTNode, depth: int
+) -> Value | None:
+    """A list, tuple or dict of the annotated elements; None where the annotation does not say of what."""
+    if not inner:
+        return None
+    parts = [from_annotation(interp, i, depth + 1) or UNKNOWN for i in inner]
+    if kind == "dict":
+        return DictV(rest=parts[-1], site=node)
+    if kind == "list":
+        return ListV(Tup(None, parts[0]), node)
+    if isinstance(inner[-1], cst.Ellipsis):
+        return Tup(None, parts[0])
+    return Tup(tuple(parts))
 
 
 def _writes_kernels(interp: Interpreter) -> bool:

@@ -58,7 +58,7 @@ def inherit(interp: Interpreter, cls: ClassV, keywords: dict[str, Value]) -> Non
                 if model.kind in ("linen", "nnx", "haiku"):
                     facts.module = model.kind
                 if model.decorator is not None or model.kind == "linen":
-                    facts.dataclass = True
+                    facts.dataclass = facts.frozen = True
                 if model.kind in ("nnx",):
                     facts.pytree = True
                 facts.static_fields |= frozenset(model.static)

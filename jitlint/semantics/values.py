@@ -542,7 +542,10 @@ def is_data(value: Obj, name: Any, field: Value) -> bool:
         return False
     if cls.facts.module == "nnx" and isinstance(field, Const | Host | Func | Bound | LibV):
         return False
-    return cls.facts.data_fields is None or name in cls.facts.data_fields
+    if cls.facts.data_fields is not None:
+        return name in cls.facts.data_fields
+    # what an instance keeps beside its fields, cached properties say, is left behind when it is taken apart
+    return not cls.facts.dataclass or cls.facts.custom_flatten or name in cls.facts.fields
 
 
 @dataclass(frozen=True, slots=True)
