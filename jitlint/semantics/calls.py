@@ -1051,9 +1051,10 @@ def from_annotation(interp: Interpreter, node: cst.BaseExpression, depth: int = 
 
 
 _CONTAINERS = {
-    f"{module}.{name}": name.lower()
-    for module, names in {"builtins": ("dict", "list", "tuple"), "typing": ("Dict", "List", "Tuple")}.items()
-    for name in names
+    **{f"builtins.{kind}": kind for kind in ("dict", "list", "tuple")},
+    **{f"typing.{kind.title()}": kind for kind in ("dict", "list", "tuple")},
+    # a sequence is often an array all the same, a mapping never is
+    **{f"{module}.{name}": "dict" for module in ("collections.abc", "typing") for name in ("Mapping", "MutableMapping")},
 }
 
 

@@ -1497,6 +1497,8 @@ def outer_write(
     leaf = traced_leaf(value)
     outermost = next((t for t in interp.traces if box.birth <= t.birth), trace)
     argument = id(box) in outermost.arguments
+    if argument and kind == "cache":
+        return  # the copy keeps it, and goes with the trace
     if leaf is not None:
         leaks.stored(interp, box, key, node)
     else:

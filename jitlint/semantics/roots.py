@@ -166,19 +166,28 @@ def probe(interp: Interpreter, entry: Entry) -> None:
         origin = Origin(f"`{entry.name}` is jitted here", entry.node, entry.unit)
         args = Args()
         given = calls.given_by_name(entry.func)
+        copies: list[Value] = []
         for i, p in enumerate(entry.params):
             if p.kind in ("args", "kwargs") or p.name in given:
                 continue
             if entry.cut_short and p.default is not None:
                 continue  # calls that were not seen may well leave it out
             value = _probe_argument(interp, entry, p, origin, i)
+            if p.name not in entry.statics and (not isinstance(value, Obj) or validity.is_pytree(value)):
+                copies.append(value)
             if p.kind == "kwonly":
                 args.kw[p.name] = value
             else:
                 args.pos.append(value)
         interp.unsure += entry.alternative
         transforms.host_call(
-            interp, entry.kind, entry, entry.node, True, lambda: calls.call_value(interp, entry.func, args, entry.node)
+            interp,
+            entry.kind,
+            entry,
+            entry.node,
+            True,
+            lambda: calls.call_value(interp, entry.func, args, entry.node),
+            transforms.box_ids(copies),
         )
         interp.unsure -= entry.alternative
 

@@ -60,6 +60,7 @@ from jitlint.semantics.values import (
     join_all,
     leaves,
     members,
+    only_fields,
     py_type,
     traced_leaf,
     union,
@@ -201,6 +202,8 @@ def _abstract_object(value: Obj, go: Callable[[Value, str], Value]) -> Value:
     data = dict(data_fields(value))
     lenient = cls.facts.module == "equinox" or cls.facts.custom_flatten
     for k, v in value.slots.items():
+        if isinstance(k, str) and k not in cls.facts.fields and only_fields(cls):
+            continue  # a cached property is computed anew
         if k not in data or lenient and isinstance(v, Func | Bound | Partial | Jitted | Wrapped | LibV):
             out.slots[k] = v
         elif cls.facts.custom_flatten and k not in cls.facts.flattened and not _holds_jax_array(v):
@@ -650,8 +653,10 @@ def call_jitted(interp: Interpreter, jitted: Jitted, args: Args, node: cst.CSTNo
     copies: list[Value] = []
 
     def traced_argument(name: str, value: Value, at: cst.CSTNode | None) -> Value:
-        if name in statics or entry.opaque and _settingish(value):
+        if name in statics:
             return UNKNOWN if _check_static(interp, entry, name, value, at or node) else value
+        if entry.opaque and _settingish(value):
+            return value
         root = entry.root(name)
         root.passed.append((value, at))
         where = Origin(f"`{name}` is traced: an argument of `{entry.name}`, jitted here", entry.node, entry.unit, here)
@@ -689,7 +694,7 @@ def call_jitted(interp: Interpreter, jitted: Jitted, args: Args, node: cst.CSTNo
             inner.kw[p.name] = value if p.default is None else union([p.default, value])
         if not any(p.kind == "args" for p in params or ()):
             inner.rest = None
-    arguments = frozenset(id(b) for c in copies for b in _boxes(c))
+    arguments = box_ids(copies)
     key_parts = [calls.fingerprint(v) for v in inner.values()]
     key = None if None in key_parts else (tuple(key_parts), tuple(inner.kw), interp.tracing)
     same = None if args.rest is not None or args.more is not None else trace_key(inner.pos, inner.kw.items())
@@ -745,8 +750,8 @@ def _unspelt(params: tuple[Param, ...], args: Args) -> list[Param]:
 
 
 def _settingish(v: Value) -> bool:
-    """Under options that could not be read, a Python setting may well be static."""
-    return not isinstance(v, Array)
+    """Under options that could not be read, a Python setting may well be static; what would raise then is not."""
+    return not isinstance(v, Array) and unhashable(v) is None and traced_leaf(v) is None
 
 
 def filtered(interp: Interpreter, entry: Entry, name: str, value: Value, at: cst.CSTNode, here: Origin) -> Value:
@@ -788,7 +793,7 @@ def filtered(interp: Interpreter, entry: Entry, name: str, value: Value, at: cst
     return go(value)
 
 
-def _box_ids(values: Iterable[Value]) -> frozenset[int]:
+def box_ids(values: Iterable[Value]) -> frozenset[int]:
     """What a traced function gets as its own copies."""
     return frozenset(id(b) for v in values for b in _boxes(v))
 
@@ -1095,7 +1100,7 @@ def _call_staged(interp: Interpreter, wrapped: Wrapped, args: Args, node: cst.CS
         node,
         True,
         lambda: calls.call_value(interp, wrapped.func, inner, node),
-        _box_ids(inner.values()),
+        box_ids(inner.values()),
     )
     if wrapped.kind in ("checkpoint", "eval_shape", "make_jaxpr") and "filter" not in wrapped.options:
         _check_result(interp, f"`{callable_name(wrapped.func)}` under {wrapped.kind}", result, node)
@@ -1177,7 +1182,7 @@ def _call_grad(interp: Interpreter, wrapped: Wrapped, args: Args, node: cst.CSTN
         _check_differentiable(
             interp, kind, wrapped, [v for i, v in enumerate(args.pos) if chosen is None or i in chosen], node
         )
-    arguments = _box_ids(primals.values())
+    arguments = box_ids(primals.values())
     result = host_call(
         interp, "grad", None, node, False, lambda: calls.call_value(interp, wrapped.func, primals, node), arguments
     )
@@ -1402,7 +1407,7 @@ def _call_vmap(interp: Interpreter, wrapped: Wrapped, args: Args, node: cst.CSTN
         node,
         wrapped.kind == "vectorize" and False,
         lambda: calls.call_value(interp, wrapped.func, inner, node),
-        _box_ids(inner.values()),
+        box_ids(inner.values()),
     )
     if wrapped.kind == "vmap":
         _check_result(interp, f"`{callable_name(wrapped.func)}` under vmap", result, node)
@@ -1454,7 +1459,7 @@ def control_flow(
         args = Args(list(values))
         if eager:
             return calls.call_value(interp, f, args, node)
-        arguments = _box_ids(args.values())
+        arguments = box_ids(args.values())
         out = host_call(interp, kind, None, node, True, lambda: calls.call_value(interp, f, args, node), arguments)
         _check_result(interp, f"what `lax.{kind}` runs", out, node)
         return out

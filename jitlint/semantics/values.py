@@ -544,8 +544,12 @@ def is_data(value: Obj, name: Any, field: Value) -> bool:
         return False
     if cls.facts.data_fields is not None:
         return name in cls.facts.data_fields
-    # what an instance keeps beside its fields, cached properties say, is left behind when it is taken apart
-    return not cls.facts.dataclass or cls.facts.custom_flatten or name in cls.facts.fields
+    return not only_fields(cls) or name in cls.facts.fields
+
+
+def only_fields(cls: ClassV) -> bool:
+    """Is what an instance keeps beside its fields, cached properties say, left behind when JAX takes it apart?"""
+    return cls.facts.dataclass and cls.facts.pytree and not cls.facts.custom_flatten and cls.facts.module is None
 
 
 @dataclass(frozen=True, slots=True)
