@@ -734,7 +734,13 @@ def _shape(model: FunctionModel, given: Given, me: Value | None) -> Shape | None
         case "shuffled":
             count = _argument(given, term.arg)
             number = isinstance(count, Const | Host) or first is not None and first.shape == ()
-            return (_dim(count),) if number and count is not None else first.shape if first is not None else None
+            return (
+                (shapes.as_length(count),)
+                if number and count is not None
+                else first.shape
+                if first is not None
+                else None
+            )
         case "broadcast":
             parts = [as_array(v) for k, (v, _) in given.items() if k not in ("dtype", "out", "where", "axis")]
             shape: Shape | None = ()
@@ -812,8 +818,12 @@ def _shape(model: FunctionModel, given: Given, me: Value | None) -> Shape | None
         case "args":
             parts_v = [v for k, (v, _) in given.items() if k.startswith("*")]
             if len(parts_v) == 1:
-                return shapes.as_shape(parts_v[0]) if not isinstance(parts_v[0], Const) else (_dim(parts_v[0]),)
-            return tuple(_dim(v) for v in parts_v) if parts_v and "*rest" not in given else None
+                return (
+                    shapes.as_shape(parts_v[0])
+                    if not isinstance(parts_v[0], Const)
+                    else (shapes.as_length(parts_v[0]),)
+                )
+            return tuple(shapes.as_length(v) for v in parts_v) if parts_v and "*rest" not in given else None
     return None
 
 
@@ -840,11 +850,6 @@ _LONGER = frozenset({"append", "concat", "hstack", "pad", "vstack"})
 _SIZED_BY_DATA = frozenset(
     {"argwhere", "compress", "extract", "flatnonzero", "intersect1d", "nonzero", "setdiff1d", "union1d", "unique"}
 )
-
-
-def _dim(v: Value) -> int | None:
-    n = shapes.as_int(v)
-    return n if n is not None and n >= 0 else None
 
 
 def _arange(given: Given) -> int | None:
@@ -926,7 +931,9 @@ def _padded(array: Array | None, width: Value | None) -> Shape | None:
 
 def _pair(value: Value) -> tuple[int, int] | None:
     content = value.content if isinstance(value, ListV) else value
-    numbers = [shapes.as_int(i) for i in content.items] if isinstance(content, Tup) and content.items is not None else []
+    numbers = (
+        [shapes.as_int(i) for i in content.items] if isinstance(content, Tup) and content.items is not None else []
+    )
     return None if len(numbers) != 2 or numbers[0] is None or numbers[1] is None else (numbers[0], numbers[1])
 
 

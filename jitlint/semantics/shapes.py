@@ -92,16 +92,23 @@ def as_int(v: Value) -> int | None:
     return v.value if isinstance(v, Const) and isinstance(v.value, int) and not isinstance(v.value, bool) else None
 
 
+def as_length(v: Value) -> int | None:
+    """The length of an axis; None when it is unknown."""
+    n = as_int(v)
+    return n if n is not None and n >= 0 else None
+
+
 def as_shape(v: Value) -> Shape | None:
-    """A shape argument (an int or a tuple or list of ints) as a shape; None when the rank is unknown."""
+    """A shape argument (an int or a tuple or list of ints) as a shape, where -1 is a length that is not known; None when
+    the rank is unknown."""
     from jitlint.semantics.values import ListV
 
     if isinstance(v, ListV):
         v = v.content
     if isinstance(v, Tup):
-        return None if v.items is None else tuple(as_int(i) for i in v.items)
+        return None if v.items is None else tuple(as_length(i) for i in v.items)
     if isinstance(v, Const) and isinstance(v.value, int):
-        return (v.value,)
+        return (as_length(v),)
     if isinstance(v, Host) and v.type == "int":
         return (None,)
     return None

@@ -113,7 +113,7 @@ def _change(interp: Interpreter, entry: Entry, read: Read, calls: list[Call]) ->
         writes = [
             w
             for w in interp.writes.get((id(box), key), ())
-            if not w.traced and not (isinstance(box, Obj) and w.function in _SETUP)
+            if not w.traced and not (isinstance(box, Obj) and _makes(w, box))
         ]
         if not writes:
             continue
@@ -134,6 +134,21 @@ def _change(interp: Interpreter, entry: Entry, read: Read, calls: list[Call]) ->
             if box is read.box and _any_time(interp, entry, read, write):
                 return write, kind, False
     return None
+
+
+def _makes(write: Write, box: Obj) -> bool:
+    """Is the write one of those that make the object: by its constructor, or by what that calls?"""
+    if write.function in _SETUP:
+        return True
+    cls = box.project_class
+    if cls is None:
+        return False
+    for step in write.under:
+        if isinstance(step.function, cst.FunctionDef) and step.function.name.value in _SETUP:
+            found = cls.lookup(step.function.name.value)
+            if isinstance(found, Func) and found.lazy is step.function:
+                return True
+    return False
 
 
 def _slots(entry: Entry, read: Read) -> Iterator[tuple[Box, Any]]:
