@@ -497,8 +497,8 @@ def _set(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
     return SetV(join_all(items) if items else None, node)
 
 
-def _dict(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
-    out = DictV(site=node)
+def _dict(interp: Interpreter, args: Args, node: cst.CSTNode, kind: str = "dict") -> Value:
+    out = DictV(site=node, kind=kind)
     for v in args.pos:
         if isinstance(v, DictV):
             out.slots.update(v.slots)
@@ -541,7 +541,7 @@ def _type(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
         return LibV(f"builtins.{kind}")
     for cls, name in ((ListV, "list"), (DictV, "dict"), (Tup, "tuple"), (SetV, "set")):
         if isinstance(v, cls):
-            return LibV(f"builtins.{name}")
+            return LibV(f"builtins.{name}") if v.kind == name else Host("object")
     return Host("object")
 
 
@@ -821,7 +821,7 @@ HANDLERS: dict[str, Handler] = {
     "builtins.tuple": _sequence(lambda c, n: c),
     "builtins.set": _set,
     "builtins.frozenset": _frozenset,
-    "collections.OrderedDict": _dict,
+    "collections.OrderedDict": lambda interp, args, node: _dict(interp, args, node, "OrderedDict"),
     "collections.defaultdict": lambda interp, args, node: DictV(rest=UNKNOWN, site=node, kind="defaultdict"),
     "collections.Counter": lambda interp, args, node: DictV(rest=Host("int"), site=node, kind="Counter"),
     "collections.deque": _deque,

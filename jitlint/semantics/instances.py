@@ -6,7 +6,7 @@ import collections.abc
 import numbers
 import types
 import typing
-from collections import deque
+from collections import Counter, OrderedDict, defaultdict, deque
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
@@ -178,7 +178,7 @@ def _is_abstract(kind: type, name: str) -> bool | None:
 
 _PYTHON: dict[str, type[Any]] = {
     **{kind.__name__: kind for kind in (bool, bytes, complex, float, int, str, type(None), types.FunctionType)},
-    **{kind.__name__: kind for kind in (deque, dict, frozenset, list, set)},
+    **{kind.__name__: kind for kind in (Counter, OrderedDict, defaultdict, deque, dict, frozenset, list, set)},
 }
 
 

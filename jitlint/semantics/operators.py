@@ -657,7 +657,7 @@ def _own_test(container: Value) -> Bound | None:
 def _identical(interp: Interpreter, left: Value, right: Value, node: cst.CSTNode) -> bool | None:
     answers: set[bool | None] = set()
     for a, b in _pairs(left, right):
-        if _type_test(interp, a, b, node, "is") or _is_given(a) and b == NONE:
+        if _type_test(interp, a, b, node, "is") or _other_types(a, b) or _is_given(a) and b == NONE:
             answers.add(False)
         elif isinstance(a, Unknown | Tree | Host) and isinstance(b, Unknown | Tree | Host | Const):
             answers.add(None if not (isinstance(a, Host) and b == NONE and a.type != "object") else False)
@@ -716,6 +716,18 @@ def _is_given(value: Value) -> bool:
 
 
 SCALARS = frozenset({"builtins.int", "builtins.float", "builtins.bool", "builtins.complex"})
+CONTAINERS = frozenset({"builtins.list", "builtins.tuple", "builtins.dict", "builtins.set", "builtins.str"})
+
+
+def _other_types(left: Value, right: Value) -> bool:
+    """Are these two classes, one of them of Python's containers, and not the same? A number of one type may be taken
+    for one of another, where only an annotation says of which."""
+    names = [v.name if isinstance(v, LibV) else "" for v in (left, right) if isinstance(v, LibV | ClassV | TracerType)]
+    return (
+        len(set(names)) == 2
+        and not CONTAINERS.isdisjoint(names)
+        and all(name in CONTAINERS or name in SCALARS or not name for name in names)
+    )
 
 
 def _type_test(interp: Interpreter, left: Value, right: Value, node: cst.CSTNode, how: str) -> bool:
@@ -779,9 +791,9 @@ def _contains_one(interp: Interpreter, item: Value, container: Value, node: cst.
         )
         known: bool | None = False
         for i in items:
-            if i is item:
+            if i is item or isinstance(i, LibV) and i == item:
                 return True if container.items is not None else None
-            if _type_test(interp, item, i, node, "in"):
+            if _type_test(interp, item, i, node, "in") or _other_types(item, i):
                 continue
             if isinstance(i, Const) and isinstance(item, Const):
                 if i.value == item.value:
@@ -816,7 +828,7 @@ def _compare(
             return UNKNOWN
     if kind in _COMPARE and (stepped := stepwise(_COMPARE[kind], left, right)) is not None:
         return stepped
-    if equality and _type_test(interp, left, right, node, "=="):
+    if equality and (_type_test(interp, left, right, node, "==") or _other_types(left, right)):
         return Const(kind is cst.NotEqual)
     for me, other, name in (
         (
