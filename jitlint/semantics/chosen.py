@@ -1,19 +1,34 @@
-"""Functions that a test chose: ``run = plain if mask is None else jitted``.
+"""What a test chose: ``run = plain if mask is None else jitted``.
 
 Where the test asks for parameters that stay as they are, a later call of the chosen function is followed once for each
-outcome, so that ``run(x, mask)`` does not give the jitted function what only the plain one is given.
+outcome, so that ``run(x, mask)`` does not give the jitted function what only the plain one is given. Where the same is
+asked again, variables are what the first test made of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from jitlint.semantics.source import constant_parameters, descendants
-from jitlint.semantics.values import Bound, Func, Jitted, LibV, Partial, Union, Value, Wrapped, members, union
+from jitlint.semantics.state import Box
+from jitlint.semantics.values import (
+    Bound,
+    Const,
+    Func,
+    Jitted,
+    LibV,
+    Partial,
+    Tup,
+    Unknown,
+    Value,
+    Wrapped,
+    members,
+    union,
+)
 
 if TYPE_CHECKING:
     from jitlint.semantics.interp import Frame, Interpreter
@@ -39,19 +54,64 @@ def is_steady(frame: Frame, test: cst.BaseExpression) -> bool:
     return bool(names) and names <= constant_parameters(frame.func.lazy)
 
 
-def functions(interp: Interpreter, mark: int) -> dict[str, Value]:
-    """The variables of the running function that have become functions since ``mark``."""
+def changed(interp: Interpreter, mark: int, steady: bool) -> dict[str, Value]:
+    """The variables of the running function that have changed since ``mark``; none under a test that is not steady."""
     env = interp.frame.env
-    changes = interp.trail.changes(mark).values()
-    return {key: value for box, key, value in changes if box is env and isinstance(value, _FUNCTIONS)}
+    changes = interp.trail.changes(mark).values() if steady else ()
+    return {key: value for box, key, value in changes if box is env and isinstance(value, Value)}
 
 
 def note(frame: Frame, name: str, test: cst.BaseExpression, one: Value, other: Value) -> None:
-    """Remember that a test has just chosen which function a variable of the running code is."""
+    """Remember that a steady test has just chosen what a variable of the running code is."""
     value = frame.env.slots.get(name)
-    functions = all(isinstance(m, _FUNCTIONS) for arm in (one, other) for m in members(arm))
-    if isinstance(value, Union) and functions and is_steady(frame, test):
-        frame.chosen[name] = Chosen(test, (one, other), value)
+    if value is None or value is one or value is other or isinstance(value, Const | Unknown):
+        return  # there is but one, or one that other variables may be
+    own = [*members(one), *members(other)]
+    if any(isinstance(m, Box | Tup) and all(m is not each for each in own) for m in members(value)):
+        return  # what is joined of both may change, and they do not
+    frame.chosen[name] = Chosen(test, (one, other), value)
+
+
+def note_all(
+    frame: Frame, test: cst.BaseExpression, arms: Sequence[Mapping[str, Value]], before: Mapping[Hashable, Value]
+) -> None:
+    """Remember what a steady test has just chosen: ``arms`` are the variables that changed where it holds, and where it
+    does not; ``before`` is what they were."""
+    one, other = arms
+    for name in {**one, **other}:
+        values = one.get(name, before.get(name)), other.get(name, before.get(name))
+        if values[0] is not None and values[1] is not None:
+            note(frame, name, test, values[0], values[1])
+
+
+def recall(interp: Interpreter, test: cst.BaseExpression, holds: bool) -> None:
+    """Where a test is made a second time, what it chose the first time is known."""
+    env = interp.frame.env
+    for name, found in interp.frame.chosen.items():
+        if env.slots.get(name) is found.value:
+            same = _says_the_same(found.test, test)
+            if same is not None:
+                interp.trail.write(env, name, found.arms[0 if holds is same else 1])
+
+
+def _says_the_same(one: cst.BaseExpression, other: cst.BaseExpression) -> bool | None:
+    """Do two tests ask the same (True), or the opposite (False)? None: neither is seen."""
+    (first, holds), (second, as_well) = _plain(one), _plain(other)
+    return holds is as_well if first.deep_equals(second) else None
+
+
+def _plain(test: cst.BaseExpression) -> tuple[cst.BaseExpression, bool]:
+    """What a test asks about, and whether it holds where that is true (or is None)."""
+    match test:
+        case cst.UnaryOperation(operator=cst.Not(), expression=inner):
+            of, holds = _plain(inner)
+            return of, not holds
+        case cst.Comparison(
+            left=left, comparisons=[cst.ComparisonTarget(operator=cst.Is() | cst.IsNot() as how, comparator=right)]
+        ) if isinstance(right, cst.Name) and right.value == "None":
+            asked = cst.Comparison(left, [cst.ComparisonTarget(cst.Is(), cst.Name("None"))])
+            return asked, isinstance(how, cst.Is)
+    return test, True
 
 
 def call(interp: Interpreter, node: cst.Call, run: Callable[[], Value]) -> Value:
@@ -59,7 +119,7 @@ def call(interp: Interpreter, node: cst.Call, run: Callable[[], Value]) -> Value
     frame = interp.frame
     name = node.func.value if isinstance(node.func, cst.Name) else ""
     chosen = frame.chosen.get(name)
-    if chosen is None or frame.env.slots.get(name) is not chosen.value:
+    if chosen is None or frame.env.slots.get(name) is not chosen.value or not _are_functions(chosen.arms):
         return run()
     results: list[Value] = []
 
@@ -75,3 +135,7 @@ def call(interp: Interpreter, node: cst.Call, run: Callable[[], Value]) -> Value
     interp.fork([arm(value, holds) for value, holds in zip(chosen.arms, (True, False), strict=True)])
     interp.trail.write(frame.env, name, chosen.value)
     return union(results)
+
+
+def _are_functions(arms: tuple[Value, ...]) -> bool:
+    return all(isinstance(m, _FUNCTIONS) for arm in arms for m in members(arm))

@@ -642,7 +642,8 @@ class Interpreter:
             self.assign(t.target, value, node)
         if self.ternary is not None and self.ternary[0] is node.value and isinstance(node.targets[0].target, cst.Name):
             choice, one, other = self.ternary
-            chosen.note(self.frame, node.targets[0].target.value, choice.test, one, other)
+            if chosen.is_steady(self.frame, choice.test):
+                chosen.note(self.frame, node.targets[0].target.value, choice.test, one, other)
         return True
 
     def _ann_assign(self, node: cst.AnnAssign) -> bool:
@@ -749,27 +750,29 @@ class Interpreter:
         left_out = self._asks_for_left_out(node.test) if absent is None else absent
 
         missing = tables.missing(self, node.test)
+        steady = chosen.is_steady(self.frame, node.test)
         made: list[dict[str, Value]] = []
 
         def then() -> bool:
             with self._not_given(absent is True, left_out is True), self.where(node.test, True):
                 self._pass_over(missing is True)
                 falls = self.block(node.body)
-            made.append(chosen.functions(self, mark))
+            made.append(chosen.changed(self, mark, steady))
             return falls
 
         def other() -> bool:
             with self._not_given(absent is False, left_out is False), self.where(node.test, False):
                 self._pass_over(missing is False)
                 falls = self._else(node.orelse, raises)
-            made.append(chosen.functions(self, mark))
+            made.append(chosen.changed(self, mark, steady))
             return falls
 
         mark, loops = self.trail.mark(), self.decides
+        slots = dict(self.frame.env.slots) if steady else {}
         flows = self.fork([then, other])
         self._pass_over(missing is not None and flows[not missing] and not flows[missing])
-        for name in made[0].keys() & made[1].keys() if all(flows) else ():
-            chosen.note(self.frame, name, node.test, made[0][name], made[1][name])
+        if all(flows) and not loops:
+            chosen.note_all(self.frame, node.test, made, slots)
         if loops:
             if not all(flows):
                 self.frame.decided |= loops
@@ -815,6 +818,8 @@ class Interpreter:
         frame, said = self.frame, self.frame.said
         frame.said = dict(said)
         self.refine(test, holds)
+        if frame.chosen:
+            chosen.recall(self, test, holds)
         yield
         frame.said = said
 
@@ -1137,7 +1142,7 @@ class Interpreter:
         again: Callable[[], bool] | None = None,
     ) -> bool:
         """Run a loop to a fixpoint. The first turn is taken to happen; later ones may."""
-        frame = self.frame
+        frame, known = self.frame, self.frame.chosen
         self.loops.append(loop)
         mark = self.trail.mark()
         breaks: list[Changes] = []
@@ -1152,6 +1157,7 @@ class Interpreter:
             loop.since = self.time
             bind()
             self._vary_changed(state if turn else self._state(node), loop)
+            frame.chosen = dict(known)
             falls = body()
             if falls and again is not None and not again():
                 turn = MAX_LOOP_PASSES
