@@ -141,6 +141,8 @@ def report(interp: Interpreter) -> None:
             param = entry.param(root.name)
             if param is None or param.kind in ("args", "kwargs") or root.name in settled or not is_open(root):
                 continue
+            if param.default is not None and entry.frame is not None and entry.frame.func is not None and not entry.kept:
+                continue  # a function's own variable holds it: nobody else can pass what its calls leave out
             node = _node_of(entry, root.name)
             invalid = next(_invalid(interp, entry, root, param), None)
             if node is None or invalid is None:
