@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from jitlint.semantics.moment import Moment
 from jitlint.semantics.values import Bound, ClassV, Func, Jitted, LibV, Obj, Partial, Value, Wrapped
+
+if TYPE_CHECKING:
+    from jitlint.semantics.entry import Entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +23,34 @@ class Identity:
     moment: Moment
     why: str = ""
     """What makes it a new object: ``lambda``, ``local function``, ``partial``, ``bound method`` …"""
+
+
+_BY_STRUCTURE = {"filter_jit", "filter_pmap"}
+"""What Equinox jits is taken apart as its arguments are, and is the same where its parts are."""
+
+
+def jitted_identity(entry: Entry) -> Identity | None:
+    """The identity of what a site jits; None where it is not known."""
+    if entry.kind in _BY_STRUCTURE:
+        return _structure(entry.func, entry.moment)
+    return identity(entry.func, entry.moment, kept=entry.kept not in ("", "returned"))
+
+
+def _structure(func: Value, made: Moment, depth: int = 0) -> Identity | None:
+    """The same for what is compared part by part: methods by their object and function, modules and the results of
+    Equinox's own transforms by what is in them."""
+    match func:
+        case Wrapped(kind=kind, func=inner) if kind.startswith("filter_") and depth < 8:
+            found = _structure(inner, made, depth + 1)
+            return None if found is None else Identity(("wrapped", kind, found.key), found.moment, found.why)
+        case Bound(func=inner, self=me):
+            owner, method = _structure(me, made, depth + 1), identity(inner, made)
+            if owner is None or method is None:
+                return None
+            return Identity(("bound", owner.key, method.key), owner.moment, "bound method")
+        case Obj() if func.project_class is not None and func.project_class.facts.pytree:
+            return Identity(("instance", id(func.project_class.node)), Moment())
+    return identity(func, made)
 
 
 def identity(func: Value, made: Moment, kept: bool = False, depth: int = 0) -> Identity | None:

@@ -12,7 +12,7 @@ import libcst as cst
 
 from jitlint.semantics.cachekey import Atom, Part
 from jitlint.semantics.entry import Call, Entry
-from jitlint.semantics.identity import identity
+from jitlint.semantics.identity import jitted_identity
 from jitlint.semantics.variation import Count, again, is_test, only_lowered
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def estimate(entries: Sequence[Entry]) -> Estimate | None:
             if is_test(call.moment) or only_lowered(call.node):
                 continue
             key = dict(call.key)
-            made = identity(entry.func, entry.moment, kept=entry.kept not in ("", "returned"))
+            made = jitted_identity(entry)
             if made is not None:
                 loops = frozenset(t.loop for t in made.moment.open)
                 key[FUNCTION] = Atom(made.key, loops, text=made.why, at=made.moment)

@@ -17,7 +17,7 @@ import libcst as cst
 
 from jitlint.semantics.entry import Entry
 from jitlint.semantics.events import ControlFlow
-from jitlint.semantics.identity import identity
+from jitlint.semantics.identity import identity, jitted_identity
 from jitlint.semantics.moment import Moment
 from jitlint.semantics.values import ClassV, Func
 
@@ -167,7 +167,7 @@ def remade_site(interp: Interpreter, node: cst.CSTNode) -> Remade | None:
     bodies: set[int] = set()
     why, local = "", False
     for e in entries:
-        found = identity(e.func, e.moment, kept=e.kept not in ("", "returned"))
+        found = jitted_identity(e)
         if found is None or _memoised(e):
             continue
         keyed.append((found.key, found.moment))
@@ -204,7 +204,7 @@ def handed_over(interp: Interpreter, node: cst.CSTNode) -> list[tuple[cst.CSTNod
 
     places: dict[int, tuple[cst.CSTNode, Unit]] = {}
     for e in interp.entries:
-        if e.node is node and not e.traced and _used(e) and identity(e.func, e.moment) is not None:
+        if e.node is node and not e.traced and _used(e) and jitted_identity(e) is not None:
             made = underlying(e.func)
             frame = e.frame
             if made is None or made.frame is None or frame.call is None or made.frame is not frame.caller:
