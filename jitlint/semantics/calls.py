@@ -1040,7 +1040,11 @@ def from_annotation(interp: Interpreter, node: cst.BaseExpression, depth: int = 
     if name in JAX_ARRAY or model is not None and model.kind in ("array", "key"):
         if _writes_kernels(interp):
             return None  # kernels call their references arrays, too
-        return Array(Level.HOST, "key" if model is not None and model.kind == "key" else None)
+        if model is not None and model.kind == "key":
+            return Array(Level.HOST, "key")
+        if inner:
+            return _of_dtype(from_annotation(interp, inner[0], depth + 1))  # whose arrays comes first
+        return union([Array(Level.HOST), Array(Level.NUMPY)]) if name == "jax.typing.ArrayLike" else Array(Level.HOST)
     if name in ("typing.Callable", "collections.abc.Callable"):
         return Host("function")
     if name in _CONTAINERS:
@@ -1056,6 +1060,11 @@ _CONTAINERS = {
     # a sequence is often an array all the same, a mapping never is
     **{f"{module}.{name}": "dict" for module in ("collections.abc", "typing") for name in ("Mapping", "MutableMapping")},
 }
+
+
+def _of_dtype(whose: Value | None) -> Value | None:
+    """What ``Float[np.ndarray, "n"]`` and the like say, by what their first part says: None unless these are arrays."""
+    return whose if whose is not None and any(isinstance(m, Array) for m in members(whose)) else None
 
 
 def _container(
@@ -1087,6 +1096,7 @@ def _writes_kernels(interp: Interpreter) -> bool:
 def instance_of(interp: Interpreter, cls: ClassV, depth: int = 0) -> Obj:
     """An instance about which only the class is known: attributes by annotation, else open."""
     obj = Obj(cls, cls.node, open_=True)
+    seen: set[str] = set()
     for c in cls.mro():
         if not isinstance(c, ClassV):
             continue
@@ -1095,15 +1105,17 @@ def instance_of(interp: Interpreter, cls: ClassV, depth: int = 0) -> Obj:
                 if (
                     isinstance(small, cst.AnnAssign)
                     and isinstance(small.target, cst.Name)
-                    and small.target.value not in obj.slots
+                    and small.target.value not in seen
                 ):
                     name = small.target.value
+                    seen.add(name)  # the most derived class has the word, also where it cannot be read
                     value = from_annotation(interp, small.annotation.annotation, depth + 1)
                     kind = py_type(c.slots.get(name, NONE))
                     if kind in ("int", "float") and (value is None or isinstance(value, Unknown | Union)):
                         value = Host(kind)  # one of several types, and this is what most leave it at
                     if value is not None:
                         obj.slots[name] = value
+        seen.update(name for name in c.slots if isinstance(name, str))
     return obj
 
 
