@@ -7,13 +7,13 @@ asked again, variables are what the first test made of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from jitlint.semantics.source import constant_parameters, descendants
+from jitlint.semantics.source import constant_parameters
 from jitlint.semantics.state import Box
 from jitlint.semantics.values import (
     Bound,
@@ -47,11 +47,31 @@ class Chosen:
 
 def is_steady(frame: Frame, test: cst.BaseExpression) -> bool:
     """Does a test ask for nothing but parameters of the running function that stay as they are?"""
-    kinds = (cst.Call, cst.Attribute, cst.Subscript, cst.NamedExpr)
-    if frame.func is None or any(True for kind in kinds for _ in descendants(test, kind)):
+    func = frame.func
+    names = set(_names(test)) if func is not None else set()
+    if func is None or not names or "" in names:
         return False
-    names = {name.value for name in descendants(test, cst.Name)} - {"None", "True", "False"}
-    return bool(names) and names <= constant_parameters(frame.func.lazy)
+    return names <= constant_parameters(func.lazy, func.unit.statement.text)
+
+
+def _names(test: cst.BaseExpression) -> Iterator[str]:
+    """The variables that a test asks for; an empty name for anything else that may change."""
+    match test:
+        case cst.Name(value="None" | "True" | "False") | cst.BaseNumber() | cst.SimpleString():
+            return
+        case cst.Name(value=name):
+            yield name
+        case cst.UnaryOperation(expression=inner):
+            yield from _names(inner)
+        case cst.BooleanOperation(left=left, right=right):
+            yield from _names(left)
+            yield from _names(right)
+        case cst.Comparison(left=left, comparisons=more):
+            yield from _names(left)
+            for one in more:
+                yield from _names(one.comparator)
+        case _:
+            yield ""
 
 
 def changed(interp: Interpreter, mark: int, steady: bool) -> dict[str, Value]:

@@ -210,7 +210,7 @@ class Frame:
         """The scope of a function that is made here: its own, with what tests say of parameters that stay as they are."""
         if not self.said or self.func is None:
             return self.env
-        constant = constant_parameters(self.func.lazy)
+        constant = constant_parameters(self.func.lazy, self.func.unit.statement.text)
         known = {name: v for name, v in self.said.items() if name in constant and self.env.slots.get(name) == v}
         if not known:
             return self.env

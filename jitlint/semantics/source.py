@@ -144,14 +144,18 @@ def scope_of(node: cst.FunctionDef | cst.Lambda, text: str) -> Scope:
     return scope
 
 
-def constant_parameters(node: cst.FunctionDef | cst.Lambda) -> frozenset[str]:
-    """The parameters of a function that nothing in it binds again."""
+def constant_parameters(node: cst.FunctionDef | cst.Lambda, text: str) -> frozenset[str]:
+    """The parameters of a function that nothing in it binds again. ``text`` is source that holds the function."""
     known = _constants.get(id(node))
     if known is not None and known[0] is node:
         return known[1]
     collector = _Binder()
-    node.body.visit(collector)
-    later = {name.name.value for inner in descendants(node.body, cst.Nonlocal) for name in inner.names}
+    if _binds_in_expressions(text):
+        node.body.visit(collector)
+    elif isinstance(node, cst.FunctionDef):
+        _bind_block(node.body, collector)
+    inner = descendants(node.body, cst.Nonlocal) if "nonlocal" in text else ()
+    later = {name.name.value for statement in inner for name in statement.names}
     found = frozenset(p.name.value for p in all_params(node.params)) - collector.names - later
     _constants[id(node)] = (node, found)
     return found
