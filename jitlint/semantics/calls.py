@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from jitlint.semantics import chosen, demands, lifetime, operators, prng, timing
+from jitlint.semantics import chosen, demands, lifetime, operators, prng, skipped, timing
 from jitlint.semantics.entry import Param
 from jitlint.semantics.source import all_params, scope_of
 from jitlint.semantics.state import Box, Changes
@@ -502,17 +502,20 @@ _FOREIGN_COMPILERS = {"numba", "triton", "cutlass", "torch", "tensorflow", "penn
 
 def call_function(interp: Interpreter, func: Func, args: Args, node: cst.CSTNode | None) -> Value:
     """Run a function of the project with these arguments."""
-    if len(interp.frames) > MAX_CALL_DEPTH or interp.steps > interp.budget:
+    if interp.steps > interp.budget:
         return UNKNOWN
     lazy = func.lazy
-    if sum([f.func is not None and f.func.lazy is lazy for f in interp.frames]) >= 2:
-        return UNKNOWN
+    if (
+        len(interp.frames) > MAX_CALL_DEPTH
+        or sum([f.func is not None and f.func.lazy is lazy for f in interp.frames]) >= 2
+    ):
+        return _left_out(interp, func, args)
     key = id(lazy)
     interp.called[key] = interp.called.get(key, 0) + 1
     if interp.staging:
         interp.called_in_traces.add(key)
     if interp.spent.get(key, 0) > interp.allowance or _on_trial(interp) and interp.idle.get(key, 0) > IDLE_STEPS:
-        return UNKNOWN
+        return _left_out(interp, func, args)
     params = parameters(func.node)
     binding = bind(params, args)
     if (interp.forks or interp.unsure) and _misfit(func, params, binding):
@@ -534,6 +537,13 @@ def call_function(interp: Interpreter, func: Func, args: Args, node: cst.CSTNode
         if _on_trial(interp):
             idle = said == (interp.activity, len(interp.entries))
             interp.idle[key] = interp.idle.get(key, 0) + used if idle else 0
+
+
+def _left_out(interp: Interpreter, func: Func, args: Args) -> Value:
+    """A call that is not run."""
+    values = {str(i): v for i, v in enumerate(args.pos)} | args.kw | bind(parameters(func.node), args).values
+    receiver = args.pos[0] if func.owner is not None and args.pos else None
+    return skipped.skip(interp, func, values, receiver)
 
 
 def _misfit(func: Func, params: Sequence[Param], binding: Binding) -> bool:

@@ -1,0 +1,276 @@
+"""Calls that are not run, since they recurse or cost too much: what they may write is not known afterwards.
+
+What a function writes is read off its text, and off those of the methods and functions that it names: attributes,
+containers, and variables of other scopes. Where it cannot be said whose attribute that is, it is that of whatever can be
+got at through the arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from jitlint.semantics.source import scope_of
+from jitlint.semantics.state import Box
+from jitlint.semantics.values import (
+    UNKNOWN,
+    Bound,
+    ClassV,
+    DictV,
+    Env,
+    Func,
+    Jitted,
+    ListV,
+    Obj,
+    Partial,
+    SetV,
+    Tup,
+    Union,
+    Unknown,
+    Value,
+    Wrapped,
+    members,
+)
+
+if TYPE_CHECKING:
+    from jitlint.semantics.interp import Interpreter
+
+FUNCTIONS = 60
+"""How many functions are read for one call."""
+REACHED = 200
+"""How many objects and containers are followed from its arguments."""
+_CHANGING = {
+    *("append", "appendleft", "clear", "extend", "extendleft", "insert", "pop", "popleft", "remove", "reverse"),
+    *("rotate", "sort", "popitem", "setdefault", "update", "add", "discard"),
+}
+
+Path = tuple[str, ...]
+"""A variable and attributes after it; empty for any other expression."""
+_SUPER: Path = ("super()",)
+
+
+@dataclass(slots=True)
+class Effects:
+    """What the text of a function writes."""
+
+    attributes: set[tuple[Path, str]] = field(default_factory=set)
+    """Attributes that are set, or whose container is changed, after what they belong to."""
+    containers: set[str] = field(default_factory=set)
+    """Variables whose container is changed."""
+    rebound: set[str] = field(default_factory=set)
+    """Variables of other scopes that are bound."""
+    methods: set[tuple[Path, str]] = field(default_factory=set)
+    functions: set[str] = field(default_factory=set)
+
+
+_effects: dict[int, tuple[cst.CSTNode, Effects]] = {}
+
+
+def skip(interp: Interpreter, func: Func, bound: dict[str, Value], receiver: Value | None) -> Value:
+    """Leave out a call of ``func``, whose parameters are ``bound``: forget what it may write; its result is unknown."""
+    objects = [box for box in _reachable(bound.values()) if isinstance(box, Obj)]
+    seen: set[tuple[int, int]] = set()
+    todo: list[tuple[Func, Value | None]] = [(func, receiver)]
+    while todo and len(seen) < FUNCTIONS:
+        one, owner = todo.pop()
+        if (id(one.lazy), id(owner)) in seen:
+            continue
+        effects = effects_of(one.lazy)
+        names = bound if not seen else {} if owner is None else {_first(one.lazy): owner}
+        seen.add((id(one.lazy), id(owner)))
+        for path, name in effects.attributes:
+            whose = _owners(one, names, path)
+            for obj in objects if whose is None else whose:
+                if whose is not None or name in obj.slots:
+                    interp.trail.write(obj, name, UNKNOWN)
+        for name in effects.containers:
+            _forget_content(interp, names[name] if name in names else _variable(one, name))
+        for name in effects.rebound:
+            scope = _scope(one.env, name)
+            if scope is not None:
+                interp.trail.write(scope, name, UNKNOWN)
+        todo += [(f, None) for name in effects.functions for f in _functions(_variable(one, name))]
+        for path, name in effects.methods:
+            whose = _owners(one, names, (_first(one.lazy),) if path == _SUPER else path)
+            for obj in objects if whose is None else whose:
+                todo += [(f, obj) for f in _methods(obj, name, path == _SUPER)]
+    return UNKNOWN
+
+
+def _first(function: cst.FunctionDef | cst.Lambda) -> str:
+    """The name of the first parameter, which is ``self`` in a method; empty where there is none."""
+    params = [*function.params.posonly_params, *function.params.params]
+    return params[0].name.value if params else ""
+
+
+def _owners(func: Func, names: dict[str, Value], path: Path) -> list[Obj] | None:
+    """The objects that a path of ``func`` leads to; None where that is not known."""
+    if not path:
+        return None
+    value = names[path[0]] if path[0] in names else _variable(func, path[0])
+    for name in path[1:]:
+        if not isinstance(value, Obj):
+            return None
+        value = value.slots.get(name)
+    if value is None or any(isinstance(m, Unknown) for m in members(value)):
+        return None
+    return [m for m in members(value) if isinstance(m, Obj)]
+
+
+def effects_of(node: cst.FunctionDef | cst.Lambda) -> Effects:
+    """What the text of a function writes."""
+    known = _effects.get(id(node))
+    if known is not None and known[0] is node:
+        return known[1]
+    reader = _Reader()
+    node.body.visit(reader)
+    _effects[id(node)] = (node, reader.effects)
+    return reader.effects
+
+
+def _path(node: cst.BaseExpression) -> Path:
+    match node:
+        case cst.Name(value=name):
+            return (name,)
+        case cst.Attribute(value=owner, attr=cst.Name(value=name)) if before := _path(owner):
+            return (*before, name)
+        case cst.Call(func=cst.Name(value="super")):
+            return _SUPER
+    return ()
+
+
+class _Reader(cst.CSTVisitor):
+    def __init__(self) -> None:
+        self.effects = Effects()
+
+    def visit_Global(self, node: cst.Global) -> None:
+        self.effects.rebound |= {item.name.value for item in node.names}
+
+    def visit_Nonlocal(self, node: cst.Nonlocal) -> None:
+        self.effects.rebound |= {item.name.value for item in node.names}
+
+    def visit_AssignTarget(self, node: cst.AssignTarget) -> None:
+        self._store(node.target)
+
+    def visit_AugAssign(self, node: cst.AugAssign) -> None:
+        self._store(node.target)
+        self._change(node.target)  # of a list, in place
+
+    def visit_AnnAssign(self, node: cst.AnnAssign) -> None:
+        if node.value is not None:
+            self._store(node.target)
+
+    def visit_Del(self, node: cst.Del) -> None:
+        self._store(node.target)
+
+    def visit_For(self, node: cst.For) -> None:
+        self._store(node.target)
+
+    def visit_AsName(self, node: cst.AsName) -> None:
+        self._store(node.name)
+
+    def visit_Call(self, node: cst.Call) -> None:
+        match node.func:
+            case cst.Attribute(value=owner, attr=cst.Name(value=name)):
+                self.effects.methods.add((_path(owner), name))
+                if name in _CHANGING:
+                    self._change(owner)
+            case cst.Name(value="setattr" | "delattr"):
+                match [a.value for a in node.args]:
+                    case [owner, cst.SimpleString() as literal, *_] if isinstance(literal.evaluated_value, str):
+                        self.effects.attributes.add((_path(owner), literal.evaluated_value))
+            case cst.Name(value=name):
+                self.effects.functions.add(name)
+
+    def _store(self, target: cst.BaseExpression) -> None:
+        match target:
+            case cst.Attribute(value=owner, attr=cst.Name(value=name)):
+                self.effects.attributes.add((_path(owner), name))
+            case cst.Subscript(value=container):
+                self._change(container)
+            case cst.Tuple(elements=elements) | cst.List(elements=elements):
+                for element in elements:
+                    self._store(element.value)
+
+    def _change(self, container: cst.BaseExpression) -> None:
+        match container:
+            case cst.Attribute(value=owner, attr=cst.Name(value=name)):
+                self.effects.attributes.add((_path(owner), name))
+            case cst.Name(value=name):
+                self.effects.containers.add(name)
+            case cst.Subscript(value=outer):
+                self._change(outer)
+
+
+def _reachable(values: Iterable[Value]) -> Iterator[Box]:
+    """The objects and containers that can be got at."""
+    todo, seen = list(values), set[int]()
+    while todo and len(seen) < REACHED:
+        match todo.pop():
+            case Obj() | ListV() | DictV() | SetV() as box if id(box) not in seen:
+                seen.add(id(box))
+                yield box
+                todo += box.slots.values()
+            case Tup(items=items, elem=elem):
+                todo += items if items is not None else () if elem is None else (elem,)
+            case Union(members=several):
+                todo += several
+            case Bound(self=owner):
+                todo.append(owner)
+            case Partial(args=args):
+                todo += args
+
+
+def _methods(obj: Obj, name: str, inherited: bool) -> Iterator[Func]:
+    """What ``obj.name(…)`` may run, or ``super().name(…)`` in a method of it, where it is ``inherited``."""
+    if name in obj.slots:
+        yield from _functions(obj.slots[name])
+    elif obj.project_class is not None:
+        found = [cls.slots[name] for cls in obj.project_class.mro() if isinstance(cls, ClassV) and name in cls.slots]
+        for method in found if inherited else found[:1]:
+            yield from _functions(method)
+
+
+def _functions(value: Value | None) -> Iterator[Func]:
+    match value:
+        case Func():
+            yield value
+        case Bound(func=inner) | Partial(func=inner) | Wrapped(func=inner):
+            yield from _functions(inner)
+        case Jitted(entry=entry):
+            yield from _functions(entry.func)
+        case Union(members=several):
+            for member in several:
+                yield from _functions(member)
+
+
+def _scope(env: Env | None, name: str) -> Env | None:
+    while env is not None and name not in env.slots:
+        env = env.parent
+    return env
+
+
+def _variable(func: Func, name: str) -> Value | None:
+    """A variable of the scopes around a function."""
+    if name in scope_of(func.lazy, func.unit.statement.text).locals:
+        return None
+    scope = _scope(func.env, name)
+    return scope.slots[name] if scope is not None else None
+
+
+def _forget_content(interp: Interpreter, value: Value | None) -> None:
+    match value:
+        case ListV():
+            interp.trail.write(value, "content", Tup(None, UNKNOWN))
+        case DictV():
+            for key in list(value.slots):
+                interp.trail.write(value, key, UNKNOWN)
+            interp.trail.write(value, DictV.REST, UNKNOWN)
+        case SetV():
+            interp.trail.write(value, "elem", UNKNOWN)
+        case Union(members=several):
+            for member in several:
+                _forget_content(interp, member)
