@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from jitlint.semantics.source import Unit
 
 MAX_UNION = 6
+JOINED = 500
+"""How many values are joined at a time, those in containers included: registries hold more."""
 MAX_DEPTH = 8
 
 
@@ -292,8 +294,10 @@ class DictV(Box, Value):
         return {k: v for k, v in self.slots.items() if k is not DictV.REST}
 
     def any_value(self) -> Value:
-        """The join of all values; Unknown when there is none."""
-        return join_all(self.slots.values()) if self.slots else UNKNOWN
+        """The join of all values; Unknown when there is none, and where they hold so much that what they have in common
+        is not worth the time."""
+        size = sum(len(v.slots) if isinstance(v, Box) else 1 for v in self.slots.values())
+        return join_all(self.slots.values()) if self.slots and size <= JOINED else UNKNOWN
 
 
 class SetV(Box, Value):
