@@ -18,7 +18,7 @@ from tests.knowledge.probing import (
     traced_outcome,
 )
 
-SIZES = ("size", "length", "total_repeat_length", "num_segments")
+SIZES = ("size", "length", "total_repeat_length", "num_segments", "assume_unique_indices")
 
 
 @dataclass
