@@ -1111,7 +1111,8 @@ class Interpreter:
             if self.loops and self.loops[-1].frame is not loop.frame:
                 # loops of callers are told apart: each of their turns runs this one
                 self.loops[-1].operations += operations * (loop.trip or 1)
-            self.emit(Unrolled(node=node, unit=self.unit, iterations=iterations, operations=operations))
+            if self.staging:  # mapped code that is not compiled runs one operation after the other
+                self.emit(Unrolled(node=node, unit=self.unit, iterations=iterations, operations=operations))
 
     def _while(self, node: cst.While) -> bool:
         loop = Loop(node, self.unit, self.frame)
