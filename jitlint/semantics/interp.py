@@ -148,6 +148,9 @@ class Trace:
     """Ids of containers that are arguments of the traced function."""
     signature: Any = None
     """What tells this trace from others of the same entry (None: not known)."""
+    chosen: bool = False
+    """A function that nobody in the project calls begins it, where a test of what it was given says so: what is traced
+    may have been chosen by the same test."""
 
 
 @dataclass(eq=False, slots=True)
@@ -395,7 +398,9 @@ class Interpreter:
         event.function = self.frame.qualname
         if self.absent and isinstance(event, TracedUse) or self.left_out and isinstance(event, OuterWrite | LeakedUse):
             return
-        if self.unsure and isinstance(event, TracedUse | ArrayWanted | BadArgument | BadResult):
+        if self.unsure and isinstance(event, TracedUse | ArrayWanted | BadArgument | BadResult | ItemAssignment):
+            event.possible = True
+        if isinstance(event, TracedUse | ArrayWanted | ItemAssignment) and self.traces and self.traces[0].chosen:
             event.possible = True
         if isinstance(event, TracedUse) and self._eager_shards():
             event.possible = True  # what is the same on each device has a value there
@@ -1244,6 +1249,10 @@ class Interpreter:
         return False
 
     def _assert(self, node: cst.Assert) -> bool:
+        match node.test:
+            case cst.UnaryOperation(operator=cst.Not(), expression=cst.Name() as name):
+                if isinstance(self.peek(name), Tree):
+                    return True  # whoever asserts this says that nothing is passed, or something empty
         known = self.test(node.test, "assert", node)
         if known is not False:
             self.refine(node.test, True)
