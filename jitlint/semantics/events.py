@@ -102,6 +102,7 @@ class ItemAssignment(Event):
     target: cst.BaseExpression
     kind: str
     value: Value
+    possible: bool = False
 
 
 @dataclass(eq=False, slots=True, kw_only=True)

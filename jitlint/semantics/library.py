@@ -987,10 +987,14 @@ def dtype_of(value: Value) -> str | None:
     """The dtype that a ``dtype=`` argument names."""
     if isinstance(value, LibV):
         tail = value.name.rpartition(".")[2]
+        if tail in ("object", "object_"):
+            return "object"
         if value.name in ("builtins.float", "builtins.int", "builtins.bool", "builtins.complex"):
             return {"float": "float32", "int": "int32", "bool": "bool", "complex": "complex64"}[tail]
         return tail.rstrip("_") if shapes.kind(tail) is not None else None
     if isinstance(value, Const) and isinstance(value.value, str):
+        if value.value in ("O", "object"):
+            return "object"
         return value.value if shapes.kind(value.value) is not None else None
     return None
 

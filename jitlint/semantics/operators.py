@@ -1127,6 +1127,8 @@ def set_item(
     lifetime.keep(interp, value, "item")
     for o in members(obj):
         match o:
+            case Array(level=Level.NUMPY, dtype="object"):
+                write_place(interp, target.value, node)  # holds anything
             case Array(level=Level.NUMPY):
                 parts = index.items if isinstance(index, Tup) and index.items is not None else (index,)
                 if traced_leaf(value) is not None or any(

@@ -310,6 +310,7 @@ def host_call(
             len(interp.frames),
             arguments,
             signature,
+            chosen=interp.root is not None and interp.forks > 0,
         )
     )
     saved = interp.compile_time
