@@ -79,8 +79,8 @@ class FunctionModel:
     more: Mapping[str, int] = field(default_factory=dict)
     """Flags that, when true, make the result a tuple with that many further elements (``return_index`` 1)."""
     fewer: Mapping[str, int] = field(default_factory=dict)
-    """Flags, true by default, that take that many elements off the result when false (``compute_uv`` 2); one element
-    left is no tuple."""
+    """Flags, true by default, that take that many elements off the result when false (``compute_uv`` 2), or settings
+    that do (``mode=r`` 1); one element left is no tuple."""
     concrete: Mapping[str, str] = field(default_factory=dict)
     """Parameters that must be known while tracing, with the class of the error JAX raises for a traced value."""
     items: Mapping[str, str] = field(default_factory=dict)

@@ -296,8 +296,11 @@ def apply(interp: Interpreter, model: FunctionModel, args: Args, node: cst.CSTNo
         if made is not None and made.kind == "optimizer":
             conventions.note_schedule(interp, given[rate][0])
     for flag, less in model.fewer.items():
-        passed = given.get(flag)
-        if passed is not None and passed[0] != TRUE and isinstance(result, Tup) and result.items is not None:
+        name, _, setting = flag.partition("=")
+        passed = given.get(name)
+        if passed is None or passed[0] == TRUE or setting and isinstance(passed[0], Const) and passed[0].value != setting:
+            continue
+        if isinstance(result, Tup) and result.items is not None:
             kept = result.items[: len(result.items) - less]
             left = kept[0] if len(kept) == 1 else Tup(kept)
             result = left if isinstance(passed[0], Const) else union([left, result])

@@ -83,7 +83,7 @@ def calls(sample: Sample, model: FunctionModel) -> Iterator[tuple[dict[str, Any]
     those with an optional parameter as they are. Arguments that may be traced are given as shapes and dtypes.
     """
     defaults = {n: p.default for n, p in sample.signature.parameters.items() if p.default is not p.empty}
-    flags = {*model.more, *model.fewer}
+    flags = {*model.more, *(flag.partition("=")[0] for flag in model.fewer)}
     kinds = (None, False), ("float16", False), ("int32", False), ("bool", False), (None, True), ("complex64", False)
     trials = [(sample.base, kind) for kind in kinds]
     trials += [({**sample.base, n: v}, (None, False)) for n, v in sample.optional.items() if n not in flags]
