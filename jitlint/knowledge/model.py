@@ -93,7 +93,8 @@ class FunctionModel:
     sized: Mapping[str, str] = field(default_factory=dict)
     """Parameters that take arrays or lists but no iterators, with the class of the error that one raises."""
     need: Mapping[str, str] = field(default_factory=dict)
-    """What a parameter of ``concrete`` is, for messages: shape, axis, size, count, index, dtype, flag."""
+    """What a parameter of ``concrete`` is, for messages: shape, axis, size, count, bins (a count, or
+    their edges), index, dtype, flag."""
     dynamic: Dynamic | None = None
     shape: Term | None = None
     """How the result's shape follows: ``like:a``; ``broadcast`` (of all array arguments, or ``broadcast:a:b`` of

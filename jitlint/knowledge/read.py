@@ -44,7 +44,7 @@ ERRORS = frozenset(
     }
 )
 EFFECTS = frozenset({"print", "log", "clock", "random", "env", "io", "progress"})
-NEEDS = frozenset({"shape", "axis", "size", "count", "index", "dtype", "flag", "order", "value"})
+NEEDS = frozenset({"shape", "axis", "size", "count", "bins", "index", "dtype", "flag", "order", "value"})
 KEYS = frozenset({"consumes", "derives", "makes"})
 TRUTHS = frozenset({"value", "items", "comparisons", "predicate"})
 RESULTS = frozenset(

@@ -364,7 +364,10 @@ def _check_concrete(interp: Interpreter, model: FunctionModel, given: Given, nod
                 error_here = error
             if error_here is None:
                 continue
-            if isinstance(m, Array) and m.shape and name in model.need and model.need[name] in ("count", "size"):
+            need = model.need.get(name)
+            if need == "bins" and isinstance(m, Array) and m.shape is None and m.python is None:
+                break  # as likely the edges as their number
+            if isinstance(m, Array) and m.shape and need in ("bins", "count", "size"):
                 # a whole array of counts: what it asks for is the data, or (bin edges) nothing
                 if name in model.lifted:
                     leaf = traced_leaf(m)
@@ -411,6 +414,8 @@ def _category(model: FunctionModel, name: str) -> str:
     if model.name.startswith("itertools."):
         return "range"
     need = model.need.get(name, "shape")
+    if need == "bins":
+        return "count"
     return need if need in ("shape", "axis", "size", "count", "index", "dtype", "flag") else "shape"
 
 

@@ -1374,22 +1374,34 @@ def _element(interp: Interpreter, v: Value, axis: Value, origin: Origin, depth: 
     return v
 
 
+def _constants(value: Value | None) -> set[Any] | None:
+    """The constants in a set, list or tuple; None where they are not known."""
+    if value is None:
+        return set()
+    content = value.content if isinstance(value, ListV) else value
+    items: tuple[Value, ...] | None = None
+    if isinstance(content, SetV):
+        only = content.slots.get("elem")
+        items = () if only is None else (only,)
+    elif isinstance(content, Tup):
+        items = content.items
+    if items is None or not all(isinstance(i, Const) for i in items):
+        return None
+    return {i.value for i in items if isinstance(i, Const)}
+
+
 def _call_vmap(interp: Interpreter, wrapped: Wrapped, args: Args, node: cst.CSTNode) -> Value:
     origin = tracing_origin(interp, wrapped.kind, node)
     in_axes = wrapped.options.get("in_axes")
     if wrapped.kind == "vectorize":
-        excluded = wrapped.options.get("excluded")
-        skip = (
-            {i.value for i in operators.iterate(interp, excluded, node).items or () if isinstance(i, Const)}
-            if excluded is not None
-            else set()
-        )
+        excluded = _constants(wrapped.options.get("excluded"))
 
         def one(i: int | str, v: Value) -> Value:
-            if i in skip:
+            if excluded is not None and i in excluded:
                 return v
             out = abstract(interp, v, None, origin, keep_python=False)
-            return replace(out, shape=None) if isinstance(out, Array) else out
+            out = replace(out, shape=None) if isinstance(out, Array) else out
+            return out if excluded is not None else union([v, out])
     else:
 
         def one(i: int | str, v: Value) -> Value:
