@@ -469,7 +469,12 @@ def decorate(interp: Interpreter, decorator: cst.Decorator, value: Value, node: 
     with transforms.decorating(interp, expr):
         out = call_value(interp, dec, Args([value], pos_nodes=[node]), expr)
     if isinstance(out, Unknown) and isinstance(dec, LibV | Partial | Bound):
-        return value
+        made = dec
+        while isinstance(made, Partial):
+            made = made.func
+        model = interp.knowledge.function(made.name) if isinstance(made, LibV) else None
+        # a transform that is not followed passes other arguments on than it gets
+        return value if model is None or model.transform is None else UNKNOWN
     return out
 
 
