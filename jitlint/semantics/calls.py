@@ -469,7 +469,7 @@ def decorate(interp: Interpreter, decorator: cst.Decorator, value: Value, node: 
     with transforms.decorating(interp, expr):
         out = call_value(interp, dec, Args([value], pos_nodes=[node]), expr)
     if isinstance(out, Unknown) and isinstance(dec, LibV | Partial | Bound):
-        made = dec
+        made: Value = dec
         while isinstance(made, Partial):
             made = made.func
         model = interp.knowledge.function(made.name) if isinstance(made, LibV) else None
