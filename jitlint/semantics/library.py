@@ -1187,7 +1187,7 @@ def _transform(interp: Interpreter, model: FunctionModel, args: Args, node: cst.
     if kind in ("eval_shape", "linear_transpose"):
         func = args.pos[0] if args.pos else UNKNOWN
         filters: dict[str, Value] = {"filter": TRUE} if model.transform == "filter_eval_shape" else {}
-        wrapped = Wrapped("eval_shape", func, filters, node)
+        wrapped = Wrapped(kind, func, filters, node)
         if func == UNKNOWN and not filters:
             _traced_shapes(interp, args, node)
         transforms.call_wrapped(interp, wrapped, Args(args.pos[1:], dict(args.kw)), node)

@@ -1046,18 +1046,23 @@ _SHAPES = (LibV("jax.ShapeDtypeStruct"), LibV("jax.core.ShapedArray"))
 
 def arrays_for_shapes(args: Args) -> Args:
     """The arguments with an array for each description of one."""
+    return _each(args, lambda _, v: _mapped(v, _described))
 
-    def leaf(v: Value) -> Value:
-        return Array(Level.HOST) if isinstance(v, Obj) and v.cls in _SHAPES else v
 
-    return _each(args, lambda _, v: _mapped(v, leaf))
+def _described(v: Value) -> Value:
+    """An array for what describes one: any object with a shape and a dtype, as those of libraries may be."""
+    if not isinstance(v, Obj) or v.cls in _SHAPES:
+        return Array(Level.HOST) if isinstance(v, Obj) else v
+    cls = v.project_class
+    if cls is None:
+        return UNKNOWN
+    has = all(name in v.slots or cls.lookup(name) is not None for name in ("shape", "dtype"))
+    return Array(Level.HOST) if has else v
 
 
 def _report_leaves(interp: Interpreter, kind: str, value: Value, at: cst.CSTNode) -> None:
     """Tell the rules what of an argument of a transformed function JAX does not take."""
     for bad in invalid_leaves(interp, value):
-        if kind == "eval_shape" and isinstance(bad.value, Obj) and bad.value.cls in _SHAPES:
-            continue
         interp.emit(
             BadArgument(
                 node=at,
@@ -1089,7 +1094,9 @@ def _call_staged(interp: Interpreter, wrapped: Wrapped, args: Args, node: cst.CS
             return abstract(interp, v, None, origin, keep_python=False, maybe=isinstance(spec, Unknown))
         if wrapped.options.get("filter") == TRUE:
             return _mapped(v, lambda leaf: abstract(interp, leaf, None, origin) if isinstance(leaf, Array) else leaf)
-        if wrapped.kind in ("checkpoint", "eval_shape"):
+        if wrapped.kind in ("eval_shape", "make_jaxpr", "linear_transpose"):
+            v = _mapped(v, _described)
+        if wrapped.kind in ("checkpoint", "eval_shape", "linear_transpose"):
             _report_leaves(interp, wrapped.kind, v, args.node(i) or node)
         return abstract(interp, v, None, origin, keep_python=False)
 
