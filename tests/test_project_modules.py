@@ -238,6 +238,24 @@ def test_packages_checked_together_see_each_other(files: Files) -> None:
     assert meaning(alone, "two/python/lib_two/m.py", "lib_one") is None
 
 
+def test_installed_packages_do_not_see_each_other(files: Files) -> None:
+    files(
+        {
+            "site-packages/one/__init__.py": "",
+            "site-packages/one/m.py": "",
+            "site-packages/two.py": "",
+            "site-packages/jax/__init__.py": "",
+            "site-packages/jax/core.py": "",
+        }
+    )
+    project = load("site-packages")
+    assert meaning(project, "site-packages/one/m.py", "one") == "site-packages/one/__init__.py"
+    assert meaning(project, "site-packages/one/m.py", "two") is None
+    assert meaning(project, "site-packages/one/m.py", "jax.core") is None
+    assert meaning(project, "site-packages/two.py", "one") is None
+    assert meaning(project, "site-packages/jax/core.py", "jax") == "site-packages/jax/__init__.py"
+
+
 def test_src_of_the_configuration(files: Files) -> None:
     files({"jitlint.toml": 'src = ["python"]', "python/ns/m.py": "", "src/other/__init__.py": "", "tests/t.py": ""})
     project = load()

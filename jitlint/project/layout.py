@@ -13,6 +13,9 @@ PROJECT_MARKERS = frozenset({"pyproject.toml", "setup.py", "setup.cfg", ".git", 
 
 _PACKAGE_FILES = ("__init__.py", "__init__.pyi")
 
+_INSTALLATIONS = frozenset({"site-packages", "dist-packages"})
+"""What Python and its distributors name the directory that libraries are installed in."""
+
 
 class Layout:
     """Answers from directory listings, each read once; so one is made per run."""
@@ -20,6 +23,7 @@ class Layout:
     def __init__(self) -> None:
         self._listing = cache(_listing)
         self.project_root = cache(self._project_root)
+        self.installation = cache(self._installation)
         self.package_parent = cache(self._package_parent)
 
     def is_regular_package(self, directory: Path) -> bool:
@@ -57,6 +61,10 @@ class Layout:
         while self.is_regular_package(directory) and directory.parent != directory:
             directory = directory.parent
         return directory
+
+    def _installation(self, directory: Path) -> Path | None:
+        """The directory of installed libraries that ``directory`` is in or is itself; None where it is in none."""
+        return next((each for each in (directory, *directory.parents) if each.name in _INSTALLATIONS), None)
 
     def source_roots(self, directory: Path, config: Config) -> tuple[Path, ...]:
         """The directories that absolute imports of code in ``directory`` start from: ``src`` of the configuration."""

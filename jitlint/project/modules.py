@@ -245,9 +245,14 @@ class SourceProject:
 
         In order: a script's own directory, the parent of the importer's package, the source roots, the project, the
         parents of packages that are checked in the same run, and last the importer's own directory, for modules of a
-        package that are run as scripts.
+        package that are run as scripts. Installed libraries lie side by side and have nothing else in common: what one
+        of them imports of another is a library to it, as anywhere else.
         """
         own = importer.path.parent
+        installation = self._layout.installation(own)
+        if installation is not None:
+            yield installation, importer.path.relative_to(installation).parts[0] in (top, f"{top}.py")
+            return
         in_package = self._layout.is_regular_package(own)
         is_installed = top in LIBRARIES or top in sys.stdlib_module_names
         is_script_module = top not in LIBRARIES
