@@ -187,9 +187,9 @@ def _report_statics(interp: Interpreter, entry: Entry, target: Func) -> None:
     """Tell the rules of static parameters whose annotation names what has no hash."""
     for param in entry.params or ():
         node = _node_of(entry, param.name)
-        given = [m for c in entry.calls for m in members(c.bound.get(param.name, NONE))]
-        known = any(not isinstance(m, Unknown) and m != NONE for m in given)
-        said = annotated(interp, target, param) if param.name in entry.statics and not known else None
+        # code that passes it, and works, passes something else than what cannot be passed
+        given = any(c.bound.get(param.name, NONE) != NONE for c in entry.calls)
+        said = annotated(interp, target, param) if param.name in entry.statics and not given else None
         what = validity.unhashable(said) if isinstance(said, Obj | Array) else None
         if said is not None and what is not None and node is not None:
             event = StaticArgument(

@@ -19,7 +19,19 @@ import libcst as cst
 
 from jitlint.knowledge import ClassModel, Knowledge
 from jitlint.project.model import Limits, Module, Project, TopStatement
-from jitlint.semantics import attributes, calls, chosen, errors, instances, lifetime, modelled, operators, tables, trips
+from jitlint.semantics import (
+    attributes,
+    calls,
+    chosen,
+    errors,
+    instances,
+    lifetime,
+    modelled,
+    operators,
+    tables,
+    trips,
+    twins,
+)
 from jitlint.semantics.chosen import Chosen
 from jitlint.semantics.entry import Entry
 from jitlint.semantics.events import (
@@ -148,9 +160,9 @@ class Trace:
     """Ids of containers that are arguments of the traced function."""
     signature: Any = None
     """What tells this trace from others of the same entry (None: not known)."""
-    chosen: bool = False
-    """A function that nobody in the project calls begins it, where a test of what it was given says so: what is traced
-    may have been chosen by the same test."""
+    tests: int = 0
+    """In a function that nobody in the project calls: how many undecided tests say that it begins. They ask for what
+    that function was given, and what is traced may have been chosen by the same tests."""
 
 
 @dataclass(eq=False, slots=True)
@@ -400,8 +412,10 @@ class Interpreter:
             return
         if self.unsure and isinstance(event, TracedUse | ArrayWanted | BadArgument | BadResult | ItemAssignment):
             event.possible = True
-        if isinstance(event, TracedUse | ArrayWanted | ItemAssignment) and self.traces and self.traces[0].chosen:
+        if isinstance(event, TracedUse | ArrayWanted | ItemAssignment) and self.traces and self.traces[0].tests:
             event.possible = True
+            if twins.is_other(self, event):
+                return
         if isinstance(event, TracedUse) and self._eager_shards():
             event.possible = True  # what is the same on each device has a value there
         if self.other_types and isinstance(event, ArrayWanted):
@@ -873,7 +887,7 @@ class Interpreter:
         self.decides = operators.varying(value) if known is None else NO_LOOPS
         self.muted -= raises
         if known is None and self.traces and traced_leaf(value) is None:
-            return _says_jitted(node)
+            return twins.says_traced(self, node)
         return known
 
     def _attempt(self, node: cst.BaseExpression) -> tuple[Value, bool]:
@@ -1873,30 +1887,11 @@ def _expects_error(call: cst.Call) -> bool:
     return name == "raises" or name.startswith("assertRaises")
 
 
-_JIT_SETTINGS = frozenset({"jit", "use_jit", "jitted", "is_jitted", "do_jit", "enable_jit", "jit_compile"})
-
-
-_TRACER_TESTS = frozenset({"has_tracer", "has_tracers", "is_tracer", "any_tracer", "any_tracers", "contains_tracer"})
-
-
 def _given(value: Value) -> Value:
     """A value that is not None."""
     if isinstance(value, Tree):
         return replace(value, given=True)
     return GIVEN if type(value) is Unknown else value
-
-
-def _says_jitted(node: cst.BaseExpression) -> bool | None:
-    """The truth, in traced code, of a setting that says by its name whether the code is jitted, or of a function that
-    looks for tracers (None: it is no such)."""
-    if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not):
-        inner = _says_jitted(node.expression)
-        return None if inner is None else not inner
-    if isinstance(node, cst.BooleanOperation) and isinstance(node.operator, cst.And):
-        return _says_jitted(node.left) or _says_jitted(node.right) or None
-    if isinstance(node, cst.Call):
-        return _dotted(node.func).rpartition(".")[2].lstrip("_") in _TRACER_TESTS or None
-    return _dotted(node).rpartition(".")[2].lstrip("_") in _JIT_SETTINGS or None
 
 
 def _raises_again(handler: cst.ExceptHandler | cst.ExceptStarHandler) -> bool:

@@ -310,7 +310,7 @@ def host_call(
             len(interp.frames),
             arguments,
             signature,
-            chosen=interp.root is not None and interp.forks > 0,
+            tests=interp.forks if interp.root is not None else 0,
         )
     )
     saved = interp.compile_time
