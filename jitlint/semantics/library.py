@@ -837,6 +837,8 @@ def _shape(model: FunctionModel, given: Given, me: Value | None) -> Shape | None
 
 def _resized(model: FunctionModel, given: Given) -> frozenset[Loop]:
     """The loops over which an argument that gives the shape, or the length of a list of arrays, changes."""
+    if model.shape is not None and model.shape.op == "arange":
+        return operators.distance(*_bounds(given))
     out: frozenset[Loop] = frozenset()
     for name, (value, _) in given.items():
         content = value.content if isinstance(value, ListV) else value
@@ -860,11 +862,18 @@ _SIZED_BY_DATA = frozenset(
 )
 
 
-def _arange(given: Given) -> int | None:
-    start, stop, step = (_argument(given, n) for n in ("start", "stop", "step"))
+def _bounds(given: Given) -> tuple[Value, Value]:
+    """Where ``arange`` starts and stops."""
+    start, stop = (_argument(given, n) for n in ("start", "stop"))
     start = start if start is not None else _argument(given, "start_or_stop")
     if stop is None or stop == NONE:
         start, stop = Const(0), start
+    return start if start is not None else UNKNOWN, stop if stop is not None else UNKNOWN
+
+
+def _arange(given: Given) -> int | None:
+    start, stop = _bounds(given)
+    step = _argument(given, "step")
     nums = [
         n.value if isinstance(n, Const) and isinstance(n.value, int | float) else None
         for n in (start, stop, step or Const(1))

@@ -1102,16 +1102,24 @@ def index_array(interp: Interpreter, base: Array, index: Value, node: cst.Subscr
 def _resizing(part: Value, dim: int | None) -> frozenset[Any]:
     """The loops over which an index selects another number of elements: ``[:i]``, a mask; not ``[i : i + n]``."""
     if isinstance(part, SliceV):
-        lower, upper = _loops(part.bounds[0]), _loops(part.bounds[1])
+        lower, upper = part.bounds[:2]
         lengths = shapes.lengths(dim, part)
         if lengths is not None:
-            return NO_LOOPS if len(lengths) < 2 else frozenset(x.few(len(lengths)) for x in lower | upper)
-        return NO_LOOPS if lower and upper else lower | upper
+            return NO_LOOPS if len(lengths) < 2 else frozenset(x.few(len(lengths)) for x in _loops(lower, upper))
+        return distance(lower, upper)
     if isinstance(part, Array) and shapes.kind(part.dtype) == "bool" and part.shape != ():
         return part.loops
     if isinstance(part, Array):
         return part.shape_loops
     return NO_LOOPS
+
+
+def distance(lower: Value, upper: Value) -> frozenset[Any]:
+    """The loops over which it changes how far two bounds are apart: not where both move, or one perhaps does."""
+    if isinstance(lower, Unknown) or isinstance(upper, Unknown):
+        return NO_LOOPS
+    a, b = _loops(lower), _loops(upper)
+    return NO_LOOPS if a and b else a | b
 
 
 def set_item(

@@ -11,6 +11,8 @@ from jitlint.semantics import calls, conventions, demands, prng, replay, transfo
 from jitlint.semantics.calls import Args
 from jitlint.semantics.entry import Entry, Param
 from jitlint.semantics.events import BadSite
+from jitlint.semantics.hoist import names_in
+from jitlint.semantics.source import all_params, scope_of
 from jitlint.semantics.values import (
     DECLARED,
     NONE,
@@ -167,17 +169,20 @@ def probe(interp: Interpreter, entry: Entry) -> None:
         args = Args()
         given = calls.given_by_name(entry.func)
         copies: list[Value] = []
+        early = _bound_early(entry.target)
+        left_out = False
         for i, p in enumerate(entry.params):
             if p.kind in ("args", "kwargs") or p.name in given:
                 continue
-            if entry.cut_short and p.default is not None:
-                continue  # calls that were not seen may well leave it out
+            if p.name in early or entry.cut_short and p.default is not None:
+                left_out = True  # calls that were not seen may well leave it out
+                continue
             value = _probe_argument(interp, entry, p, origin, i)
             if p.name not in entry.statics and (not isinstance(value, Obj) or validity.is_pytree(value)):
                 copies.append(value)
-            if p.kind == "kwonly":
+            if p.kind == "kwonly" or left_out and p.kind == "pos":
                 args.kw[p.name] = value
-            else:
+            elif not left_out:
                 args.pos.append(value)
         interp.unsure += entry.alternative
         transforms.host_call(
@@ -190,6 +195,19 @@ def probe(interp: Interpreter, entry: Entry) -> None:
             transforms.box_ids(copies),
         )
         interp.unsure -= entry.alternative
+
+
+def _bound_early(func: Func) -> set[str]:
+    """The parameters of a local function whose defaults are there to hold what the function around it has at hand."""
+    around = func.frame.func if func.frame is not None else None
+    if around is None:
+        return set()
+    names = scope_of(around.node, around.unit.statement.text).locals
+    return {
+        p.name.value
+        for p in all_params(func.node.params)
+        if p.default is not None and not names_in(p.default).isdisjoint(names)
+    }
 
 
 def _probe_argument(interp: Interpreter, entry: Entry, p: Param, origin: Origin, index: int) -> Value:
