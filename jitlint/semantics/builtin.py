@@ -24,7 +24,6 @@ from jitlint.semantics import (
 )
 from jitlint.semantics.calls import Args
 from jitlint.semantics.events import BlindTest, GradientCut
-from jitlint.semantics.source import ancestors
 from jitlint.semantics.values import (
     FALSE,
     MOST_STEPS,
@@ -451,7 +450,7 @@ def _iter(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
 
 def _names_something(interp: Interpreter, node: cst.CSTNode) -> bool:
     """Is the element an identifier: given by keyword, or put into a text?"""
-    around = ancestors(interp.current, node) if interp.current is not None else []
+    around = interp.unit.around(node, interp.current) if interp.current is not None else []
     parent = around[-1] if around else None
     by_keyword = isinstance(parent, cst.Arg) and parent.keyword is not None
     return by_keyword or isinstance(parent, cst.FormattedStringExpression)

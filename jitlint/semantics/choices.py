@@ -22,7 +22,7 @@ Replacement = tuple[Span, Rewrite]
 
 def array_test(unit: Unit, node: cst.CSTNode, construct: str, names: Names) -> Replacement | None:
     """A truth test of arrays, with the choice that it decides, as ``jnp.where``, ``jnp.logical_not`` and the like."""
-    above = ancestors(unit, node)
+    above = unit.around(node)
     if construct in ("min", "max"):
         return _replaced(unit, node, numpy_of_builtin(node, names) if isinstance(node, cst.Call) else None)
     if construct not in ("if", "ternary", "not", "and", "or", "chain") or not isinstance(node, cst.BaseExpression):
@@ -43,7 +43,7 @@ def array_test(unit: Unit, node: cst.CSTNode, construct: str, names: Names) -> R
 
 def only_refuses(unit: Unit, node: cst.CSTNode) -> bool:
     """Is the test one of those that must hold for an ``if`` that does nothing but raise?"""
-    above = ancestors(unit, node)
+    above = unit.around(node)
     whole = node
     while above and isinstance(parent := above[-1], cst.BooleanOperation) and isinstance(parent.operator, cst.And):
         whole = parent
@@ -66,30 +66,20 @@ def array_conversion(unit: Unit, node: cst.CSTNode, names: Names, in_jax: Callab
 
 def call_around(unit: Unit, node: cst.CSTNode) -> cst.Call | None:
     """The call that ``node`` is an argument of, or None."""
-    above = ancestors(unit, node)
+    above = unit.around(node)
     call = above[-2] if len(above) > 1 and isinstance(above[-1], cst.Arg) else None
     return call if isinstance(call, cst.Call) else None
 
 
 def masked(unit: Unit, node: cst.CSTNode, names: Names) -> Replacement | None:
     """``v.at[m].set(c)`` as ``jnp.where(m, c, v)``, ``v[m].sum()`` as ``jnp.where(m, v, 0).sum()``."""
-    above = ancestors(unit, node)
+    above = unit.around(node)
     if not isinstance(node, cst.Subscript) or len(above) < 2 or not isinstance(above[-1], cst.Attribute):
         return None
     call = above[-2]
     if not isinstance(call, cst.Call) or call.func is not above[-1]:
         return None
     return _replaced(unit, call, where_of_update(call, names) or where_of_selection(call, names))
-
-
-def ancestors(unit: Unit, node: cst.CSTNode) -> list[cst.CSTNode]:
-    """The nodes that hold ``node``, the outermost one first; empty when it is not in the unit."""
-    found: list[cst.CSTNode] = []
-    above = unit.parents.get(node)
-    while above is not None:
-        found.append(above)
-        above = unit.parents.get(above)
-    return found[::-1]
 
 
 def _tests(node: cst.CSTNode) -> TypeGuard[cst.BooleanOperation | cst.UnaryOperation]:

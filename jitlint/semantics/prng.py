@@ -18,7 +18,7 @@ import libcst as cst
 
 from jitlint.semantics.entry import Entry
 from jitlint.semantics.events import KeyReuse
-from jitlint.semantics.source import ancestors, descendants
+from jitlint.semantics.source import descendants
 from jitlint.semantics.values import KEY, NONE, Array, Env, Func, LibV, ModuleV, Obj, Unknown, Value, leaves, members
 from jitlint.semantics.variation import is_test
 
@@ -123,7 +123,7 @@ def _exclusive(interp: Interpreter, node: cst.CSTNode, before: Used) -> bool:
 def _masks(unit: Unit, statement: cst.CSTNode | None, node: cst.CSTNode) -> dict[str, str]:
     """What a product that a draw is part of is masked by: the values that things are tested for, by their text."""
     found: dict[str, str] = {}
-    for around in ancestors(statement, node) if statement is not None else ():
+    for around in unit.around(node, statement) if statement is not None else ():
         if isinstance(around, cst.BinaryOperation) and isinstance(around.operator, cst.Multiply):
             for test in descendants(around, cst.Comparison):
                 if isinstance(test.comparisons[0].operator, cst.Equal):

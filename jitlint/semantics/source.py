@@ -54,10 +54,27 @@ class Unit:
         waiting: list[cst.CSTNode] = [] if self.node is None else [self.node]
         while waiting:
             node = waiting.pop()
-            children = node.children
-            found.update((child, node) for child in children)
-            waiting += children
+            for name in node.__dataclass_fields__:  # ``children`` keeps the order of the text, at many times the price
+                value = getattr(node, name)
+                if isinstance(value, cst.CSTNode):
+                    found[value] = node
+                    waiting.append(value)
+                elif isinstance(value, list | tuple):
+                    nodes = [item for item in value if isinstance(item, cst.CSTNode)]
+                    found.update((item, node) for item in nodes)
+                    waiting += nodes
         return found
+
+    def around(self, node: cst.CSTNode, root: cst.CSTNode | None = None) -> list[cst.CSTNode]:
+        """The nodes that hold ``node``, the outermost one, or ``root``, first; empty when it is not in there."""
+        found: list[cst.CSTNode] = []
+        above = self.parents.get(node)
+        while above is not None:
+            found.append(above)
+            if above is root:
+                break
+            above = self.parents.get(above)
+        return found[::-1] if root is None or above is root else []
 
     @cached_property
     def targets(self) -> frozenset[cst.CSTNode]:
@@ -352,17 +369,6 @@ def descendants(root: cst.CSTNode, kind: type[_Node]) -> Iterator[_Node]:
         yield from descendants(child, kind)
 
 
-def ancestors(root: cst.CSTNode, node: cst.CSTNode) -> list[cst.CSTNode]:
-    """The nodes from ``root`` down to ``node``, that one left out; empty when it is not in there."""
-    for child in root.children:
-        if child is node:
-            return [root]
-        below = ancestors(child, node)
-        if below:
-            return [root, *below]
-    return []
-
-
 def fills_once(unit: Unit, root: cst.CSTNode, node: cst.CSTNode) -> bool:
     """Does ``node`` stand, below ``root``, under a test that something is missing (``x is None``, ``not x``) that is
     assigned there?"""
@@ -373,7 +379,7 @@ def filling(unit: Unit, root: cst.CSTNode, node: cst.CSTNode) -> list[cst.If]:
     """The tests around ``node``, below ``root``, that something is missing (``x is None``, ``not x``) that is assigned
     under the test."""
     found = []
-    for around in ancestors(root, node):
+    for around in unit.around(node, root):
         if isinstance(around, cst.If):
             test = unit.code(around.test)
             missing = test.removeprefix("not ") if test.startswith("not ") else test.removesuffix(" is None")

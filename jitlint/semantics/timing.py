@@ -9,7 +9,7 @@ import libcst as cst
 
 from jitlint.semantics.entry import Call, Entry
 from jitlint.semantics.events import Timing
-from jitlint.semantics.source import ancestors, descendants
+from jitlint.semantics.source import descendants
 
 if TYPE_CHECKING:
     from jitlint.semantics.interp import Interpreter
@@ -44,7 +44,7 @@ def clock_read(interp: Interpreter, node: cst.CSTNode) -> None:
 def _is_compared(interp: Interpreter, node: cst.CSTNode) -> bool:
     """Is an earlier time taken from the clock's, here or of the name that it is given?"""
     statement, func = interp.current, interp.frame.func
-    around = ancestors(statement, node) if statement is not None else []
+    around = interp.unit.around(node, statement) if statement is not None else []
     if any(isinstance(each, cst.BinaryOperation) and isinstance(each.operator, cst.Subtract) for each in around):
         return True
     names = [each.targets[0].target for each in around if isinstance(each, cst.Assign)]
