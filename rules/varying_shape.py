@@ -44,9 +44,11 @@ def check(event: EntryCall, ctx: Context) -> Iterator[Report]:
         shapes = ", ".join(v for v in cause.values[:3] if "?" not in v and "some" not in v)
         seen = f" ({shapes}{', …' if len(cause.values) > 3 else ''})" if shapes else ""
         name = f"`{cause.part.param}{cause.part.path}` of `{event.entry.name}`"
+        known = cause.count.exact or cause.count.number is not None
+        programs = cause.count.compilations if known else "one compilation for each shape"
         yield Report(
             event.node,
-            f"the shape of {name} changes{ctx.over(cause)}{seen}: {cause.count.compilations}",
+            f"the shape of {name} changes{ctx.over(cause)}{seen}: {programs}",
             "pad it to one shape (or to a few), and pass the length or a mask",
             trace=ctx.cause_steps(event, cause),
             properties={"variants": cause.count.text},
