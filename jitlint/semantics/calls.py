@@ -807,7 +807,17 @@ def run_body(interp: Interpreter, func: Func, env: Env, node: cst.CSTNode | None
         return Tup(None, union(frame.yields) if frame.yields else UNKNOWN, kind="iterator")
     if isinstance(func.lazy, cst.FunctionDef) and func.lazy.asynchronous is not None:
         return Host("coroutine")
+    if isinstance(result, Array) and result.level is Level.HOST and result.maybe:
+        return _as_declared(interp, func, result)
     return result
+
+
+def _as_declared(interp: Interpreter, func: Func, result: Array) -> Value:
+    """What a function gives that makes it of what is an array only as far as a class declares: a number, where it says
+    so itself."""
+    returns = func.lazy.returns if isinstance(func.lazy, cst.FunctionDef) else None
+    said = from_annotation(interp, returns.annotation) if returns is not None else None
+    return said if isinstance(said, Host) and said.type in operators.NUMBERS else result
 
 
 def _is_stub(func: Func) -> bool:
@@ -1128,6 +1138,8 @@ def instance_of(interp: Interpreter, cls: ClassV, depth: int = 0) -> Obj:
                     kind = py_type(c.slots.get(name, NONE))
                     if kind in ("int", "float") and (value is None or isinstance(value, Unknown | Union)):
                         value = Host(kind)  # one of several types, and this is what most leave it at
+                    if isinstance(value, Array) and value.level is Level.HOST:
+                        value = replace(value, maybe=True)  # nothing holds classes to what they declare
                     if value is not None:
                         obj.slots[name] = value
         seen.update(name for name in c.slots if isinstance(name, str))

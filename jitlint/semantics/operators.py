@@ -146,6 +146,7 @@ def result_array(
                 if v.is_traced:
                     roots |= v.roots
                     origin = origin or v.origin
+                if v.level is not Level.NUMPY:
                     definite |= not v.maybe
                     maybe |= v.maybe
             elif isinstance(v, Tree):
@@ -157,10 +158,9 @@ def result_array(
             elif isinstance(v, Const | Host):
                 loops |= v.loops
                 via = via or _carried(v.via)
-    definite |= jax and interp.staging
+    definite |= jax and (interp.staging or level is not Level.TRACED)
     if level >= Level.HOST and level is not Level.TRACED and interp.staging:
         level = Level.TRACED
-        definite = True
         if node is not None:
             trace = next(t for t in reversed(interp.traces) if t.staging)
             name = trace.entry.name if trace.entry is not None else trace.kind
@@ -1152,7 +1152,13 @@ def set_item(
                 if not isinstance(obj, Union) and py_type(index) != "str":
                     interp.emit(
                         ItemAssignment(
-                            node=target, unit=interp.unit, statement=node, target=target, kind="array", value=value
+                            node=target,
+                            unit=interp.unit,
+                            statement=node,
+                            target=target,
+                            kind="array",
+                            value=value,
+                            possible=o.maybe,
                         )
                     )
             case ListV():

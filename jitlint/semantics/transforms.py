@@ -850,7 +850,7 @@ def _check_static(interp: Interpreter, entry: Entry, name: str, value: Value, at
         return True
     what = unhashable(value)
     if what is not None:
-        report("unhashable", what)
+        report("unhashable", what, isinstance(value, Array) and value.maybe)
     elif isinstance(value, Union):
         whats = [unhashable(m) for m in value.members if m != NONE]
         if whats and None not in whats:

@@ -187,7 +187,8 @@ class Array(Value):
 
     ``dtype`` is a kind (``float`` ``int`` ``bool`` ``complex`` ``key``) or a full name, or None; ``shape`` None when
     even the rank is unknown. ``python`` names the Python scalar type that the traced value would have if its roots
-    were static (a flag, a count); any jnp operation clears it. ``maybe`` says that only some caller may trace it.
+    were static (a flag, a count); any jnp operation clears it. ``maybe`` says that only some caller may trace it,
+    or, of a concrete one, that it is an array only as far as a class declares.
     """
 
     level: Level
@@ -728,7 +729,7 @@ def _merge_arrays(a: Array, b: Array) -> Array | None:
     weak = a.weak if a.weak == b.weak else None
     python = a.python if a.python == b.python else None
     roots = a.roots | b.roots
-    maybe = a.maybe and b.maybe
+    maybe = a.maybe and b.maybe if a.is_traced else a.maybe or b.maybe
     via = a.via if a.via == b.via else _join_via(a.via, b.via)
     shape_loops = a.shape_loops | b.shape_loops
     # the donated one knows where that was
