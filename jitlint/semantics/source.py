@@ -360,13 +360,22 @@ class _Binder(cst.CSTVisitor):
 _Node = TypeVar("_Node", bound=cst.CSTNode)
 
 
-def descendants(root: cst.CSTNode, kind: type[_Node]) -> Iterator[_Node]:
+def descendants(root: cst.CSTNode, kind: type[_Node]) -> tuple[_Node, ...]:
     """The nodes of one kind in ``root``, itself included, in the order of the text. (``libcst.matchers`` can do this and
     more, and takes longer to import than all of libcst.)"""
-    if isinstance(root, kind):
-        yield root
-    for child in root.children:
-        yield from descendants(child, kind)
+    return _descendants(root, kind)
+
+
+@lru_cache(maxsize=2048)  # what is asked of a read is asked of all reads of the same function
+def _descendants(root: cst.CSTNode, kind: type[_Node]) -> tuple[_Node, ...]:
+    found = [root] if isinstance(root, kind) else []
+    waiting = [*reversed(root.children)]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, kind):
+            found.append(node)
+        waiting += reversed(node.children)
+    return tuple(found)
 
 
 def fills_once(unit: Unit, root: cst.CSTNode, node: cst.CSTNode) -> bool:
