@@ -412,7 +412,7 @@ class Interpreter:
             return
         if self.unsure and isinstance(event, TracedUse | ArrayWanted | BadArgument | BadResult | ItemAssignment):
             event.possible = True
-        if isinstance(event, TracedUse | ArrayWanted | ItemAssignment) and self.traces and self.traces[0].tests:
+        if isinstance(event, TracedUse | ArrayWanted | ItemAssignment) and self.traces and self._is_chosen():
             event.possible = True
             if twins.is_other(self, event):
                 return
@@ -442,6 +442,11 @@ class Interpreter:
                     bucket.events.append(event)
         elif len(bucket.events) < 64:
             bucket.events.append(event)
+
+    def _is_chosen(self) -> bool:
+        """Does a test lead here that asks for what nobody in the project gives?"""
+        outermost = self.traces[0]
+        return outermost.tests > 0 or self.forks > 0 and outermost.entry is not None and outermost.entry.probed
 
     def _eager_shards(self) -> bool:
         """Does ``shard_map`` run its function here without a jit around it?"""
@@ -816,18 +821,18 @@ class Interpreter:
     def _not_given(self, holds: bool, left_out: bool) -> Iterator[None]:
         """While this runs (and ``holds``), code for what was not given. It is often meant for the host only: what it
         does under a trace is not told where a caller gives what may be nothing, and who does that is likely to know
-        what for; it is possible only where nobody calls. Other arguments may have other types than elsewhere. Of what
-        may be ``left_out`` it is only the writes that are not told."""
+        what for, nor where nobody calls, and it is a part of something. Other arguments may have other types than
+        elsewhere. Of what may be ``left_out`` it is only the writes that are not told."""
         traced = holds and bool(self.traces)
         seen = bool(self.traces) and not any(t.entry is not None and t.entry.probed for t in self.traces)
-        called, unwritten = holds and seen, left_out and seen
+        unwritten = left_out and seen
         self.unsure += traced
-        self.absent += called
+        self.absent += traced
         self.left_out += unwritten
         self.other_types += holds and not traced
         yield
         self.unsure -= traced
-        self.absent -= called
+        self.absent -= traced
         self.left_out -= unwritten
         self.other_types -= holds and not traced
 

@@ -12,7 +12,7 @@ from jitlint.semantics.calls import Args
 from jitlint.semantics.entry import Entry, Param
 from jitlint.semantics.events import BadSite
 from jitlint.semantics.hoist import names_in
-from jitlint.semantics.source import all_params, scope_of
+from jitlint.semantics.source import all_params, descendants, scope_of
 from jitlint.semantics.values import (
     DECLARED,
     NONE,
@@ -237,5 +237,16 @@ def _probe_argument(interp: Interpreter, entry: Entry, p: Param, origin: Origin,
         return UNKNOWN if said is None else transforms.filtered(interp, entry, p.name, said, entry.node, where)
     if said is not None:
         return transforms.abstract(interp, said, root, where, maybe=True)
-    tree = Tree(frozenset((root,)), where, True)
+    given = p.default is None and p.annotation is not None and not _allows_none(p.annotation)
+    tree = Tree(frozenset((root,)), where, True, given)
     return union([NONE, tree]) if p.default == NONE else tree
+
+
+_NOTHING = frozenset({"None", "Optional", "Any", "object", "Union", "PyTree"})
+"""Names in annotations that None may fit."""
+
+
+def _allows_none(annotation: cst.BaseExpression) -> bool:
+    """May what is so annotated be None, as far as can be read off?"""
+    names = [found.value for found in descendants(annotation, cst.Name)]
+    return not names or not _NOTHING.isdisjoint(names) or any(descendants(annotation, cst.SimpleString))
