@@ -51,6 +51,7 @@ RESULTS = frozenset(
     {
         "array",
         "static",
+        "subdtype",
         "host_array",
         "none",
         "unknown",

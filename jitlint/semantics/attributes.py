@@ -224,7 +224,7 @@ def array_attribute(interp: Interpreter, base: Array, name: str, node: cst.CSTNo
         n = shapes.size(base.shape)
         return Const(n, via="shape") if n is not None else Host("int", base.shape_loops, "shape")
     if name == "dtype":
-        return Host("dtype")
+        return shapes.dtype_of(base)
     kind = "array" if base.level is not Level.NUMPY else "host_array"
     model = interp.knowledge.attribute(kind, name)
     if model is None and base.level is Level.NUMPY:

@@ -33,6 +33,7 @@ from jitlint.semantics.values import (
     Array,
     Const,
     DictV,
+    DtypeOf,
     Host,
     Jitted,
     Level,
@@ -98,7 +99,7 @@ def _cast(interp: Interpreter, name: str, args: Args, node: cst.CSTNode) -> Valu
     leaks.check(interp, [value], node)
     array = as_array(value)
     shape = array.shape if array is not None else None
-    dtype = dtype_of(LibV(name))
+    dtype = shapes.named(LibV(name))
     if is_jax(name):
         out = operators.result_array(interp, [value], jax=True, node=node, what=short(name))
         return replace(out, dtype=dtype, shape=shape, weak=False)
@@ -569,6 +570,8 @@ def _shaped(
             return Host(
                 model.type or "object", operators._loops(*values), operators._via(*values) or _effect_via(model)
             )
+        case "subdtype":
+            return _is_subdtype(*values)
         case "none":
             return NONE
         case "arg":
@@ -626,6 +629,15 @@ def _shaped(
         case "function":
             return UNKNOWN
     return UNKNOWN
+
+
+def _is_subdtype(dtype: Value = UNKNOWN, of: Value = UNKNOWN, *_: Value) -> Value:
+    """``issubdtype`` of a dtype, or of an array in its place, and an abstract scalar type."""
+    if isinstance(dtype, Array):
+        dtype = shapes.dtype_of(dtype)
+    name = dtype.name if isinstance(dtype, DtypeOf) else shapes.named(dtype)
+    known = shapes.is_subdtype(name, of.name.rpartition(".")[2].rstrip("_")) if name and isinstance(of, LibV) else None
+    return Host("bool") if known is None else Const(known)
 
 
 def _places(found: Array, of: Array | None) -> Tup:
@@ -970,7 +982,7 @@ def _dtype_term(model: FunctionModel, term: Term | None, given: Given, me: Value
         case "arg":
             value = _argument(given, term.arg)
             if value is not None and value != NONE:
-                return dtype_of(value)
+                return shapes.named(value)
             if len(term.args) > 1:
                 return _dtype_term(model, Term(term.args[1], term.args[2:]), given, me)
             return None
@@ -998,22 +1010,6 @@ def _dtype_term(model: FunctionModel, term: Term | None, given: Given, me: Value
                 return None
             return shapes.inexact(out.dtype) if term.op == "inexact" else out.dtype
     return term.op
-
-
-def dtype_of(value: Value) -> str | None:
-    """The dtype that a ``dtype=`` argument names."""
-    if isinstance(value, LibV):
-        tail = value.name.rpartition(".")[2]
-        if tail in ("object", "object_"):
-            return "object"
-        if value.name in ("builtins.float", "builtins.int", "builtins.bool", "builtins.complex"):
-            return {"float": "float32", "int": "int32", "bool": "bool", "complex": "complex64"}[tail]
-        return tail.rstrip("_") if shapes.kind(tail) is not None else None
-    if isinstance(value, Const) and isinstance(value.value, str):
-        if value.value in ("O", "object"):
-            return "object"
-        return value.value if shapes.kind(value.value) is not None else None
-    return None
 
 
 def _weak(model: FunctionModel, given: Given, me: Value | None) -> bool | None:

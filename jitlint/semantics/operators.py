@@ -33,6 +33,7 @@ from jitlint.semantics.values import (
     ClassV,
     Const,
     DictV,
+    DtypeOf,
     Func,
     Given,
     Gone,
@@ -730,6 +731,14 @@ def _other_types(left: Value, right: Value) -> bool:
     )
 
 
+def _other_dtypes(left: Value, right: Value) -> bool:
+    """Are these dtypes of different kinds?"""
+    if not isinstance(left, DtypeOf) and not isinstance(right, DtypeOf):
+        return False
+    kinds = [shapes.kind(v.name if isinstance(v, DtypeOf) else shapes.named(v)) for v in (left, right)]
+    return kinds[0] != kinds[1] and None not in kinds
+
+
 def _type_test(interp: Interpreter, left: Value, right: Value, node: cst.CSTNode, how: str) -> bool:
     """``type(x) is int`` of a traced ``x``: certainly False, and blind to what it would be if ``x`` were static."""
     kind, other = (left, right) if isinstance(left, TracerType) else (right, left)
@@ -828,7 +837,9 @@ def _compare(
             return UNKNOWN
     if kind in _COMPARE and (stepped := stepwise(_COMPARE[kind], left, right)) is not None:
         return stepped
-    if equality and (_type_test(interp, left, right, node, "==") or _other_types(left, right)):
+    if equality and (
+        _type_test(interp, left, right, node, "==") or _other_types(left, right) or _other_dtypes(left, right)
+    ):
         return Const(kind is cst.NotEqual)
     for me, other, name in (
         (

@@ -5,10 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from jitlint.semantics.values import NONE, Array, Const, Host, Shape, Steps, Tup, Value, stepwise
+from jitlint.semantics.values import NONE, Array, Const, DtypeOf, Host, LibV, Shape, Steps, Tup, Value, stepwise
 
 _ORDER = ["bool", "int", "float", "complex"]
 _DEFAULT = {"int": "int32", "float": "float32", "complex": "complex64", "bool": "bool"}
+_KINDS_OF = {
+    "generic": ("bool", "int", "float", "complex"),
+    "number": ("int", "float", "complex"),
+    "inexact": ("float", "complex"),
+    "floating": ("float",),
+    "complexfloating": ("complex",),
+    "integer": ("int",),
+    "bool": ("bool",),
+}
+"""The kinds of dtypes below the abstract scalar types of NumPy, and below ``bool``."""
 
 
 def kind(dtype: str | None) -> str | None:
@@ -19,6 +29,35 @@ def kind(dtype: str | None) -> str | None:
         if dtype.startswith(k) or dtype.startswith("b" + k) and k == "float":
             return k
     return "int" if dtype.startswith(("int", "uint")) else None
+
+
+def dtype_of(array: Array) -> Host:
+    """``array.dtype``, with its name where the kind is certain."""
+    if kind(array.dtype) not in _ORDER or array.via is not None or array.maybe:
+        return Host("dtype")
+    return DtypeOf("dtype", name=array.dtype or "")
+
+
+def named(value: Value) -> str | None:
+    """The dtype that a value names where one is asked for: ``jnp.float32``, ``float``, ``"int32"``."""
+    if isinstance(value, LibV):
+        tail = value.name.rpartition(".")[2]
+        if tail in ("object", "object_"):
+            return "object"
+        if value.name in ("builtins.float", "builtins.int", "builtins.bool", "builtins.complex"):
+            return {"float": "float32", "int": "int32", "bool": "bool", "complex": "complex64"}[tail]
+        return tail.rstrip("_") if kind(tail) is not None else None
+    if isinstance(value, Const) and isinstance(value.value, str):
+        if value.value in ("O", "object"):
+            return "object"
+        return value.value if kind(value.value) is not None else None
+    return None
+
+
+def is_subdtype(dtype: str, of: str) -> bool | None:
+    """Is a dtype one of those that a scalar type of NumPy stands for (``integer``, ``inexact``)? None if unknown."""
+    kinds = _KINDS_OF.get(of)
+    return None if kinds is None else kind(dtype) in kinds
 
 
 def full(dtype: str | None) -> str | None:

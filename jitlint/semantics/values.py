@@ -146,6 +146,13 @@ class TracerType(Host):
 
 
 @dataclass(frozen=True, slots=True)
+class DtypeOf(Host):
+    """The dtype of an array, of which at least the kind is known; ``name`` is as in :class:`Array`."""
+
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Steps(Host):
     """A number that is known in each turn of a loop: its index, and what is computed from it."""
 
@@ -661,7 +668,7 @@ def _merge(a: Value, b: Value, depth: int) -> Value | None:
             return a if loops == a.loops else replace(a, loops=loops)
         ta, tb = py_type(a), py_type(b)
         if ta == tb and ta != "NoneType" and ta is not None:
-            if isinstance(a, Host) and not isinstance(a, Steps) and loops == a.loops:
+            if isinstance(a, Host) and not isinstance(a, Steps | DtypeOf) and loops == a.loops:
                 return a
             return Host(ta, loops, a.via or b.via)
         return None
