@@ -24,8 +24,8 @@ Read clocks, the environment, files and iterators outside, and pass what was rea
 ## When it is silent
 
 Outside of traced functions, in the bodies of `jax.debug.callback`, `jax.pure_callback` and
-`jax.experimental.io_callback`, on a generator made from a fixed seed in the traced function itself, and on iterators
-made there.
+`jax.experimental.io_callback`, on a generator made from a fixed seed in the traced function itself, on iterators made
+there, and on the environment under `vmap` that is not jitted.
 """
 
 from collections.abc import Iterator
@@ -46,6 +46,8 @@ _WHAT = {
 
 def check(event: Effect, ctx: Context) -> Iterator[Report]:
     """Report reads of host state."""
+    if event.effect == "env" and not ctx.is_compiled(event):
+        return  # the environment is the same for the whole batch
     found, often = _WHAT.get(event.effect), ctx.how_often(event)
     if found is not None and often is not None:
         does, advice = found

@@ -28,9 +28,10 @@ def relu(x):
 
 ## When it is silent
 
-On tests of shape, `ndim`, `dtype`, `len`, `is None`, `isinstance`, containers and static arguments; on the last
-operand of `and`/`or`; under plain `jax.grad` outside jit, where values are concrete; in callbacks; behind a guard
-that tells tracers apart or catches the error. A test decided by a parameter that is a Python setting is JIT102.
+On tests of shape, `ndim`, `dtype`, `len`, `is None`, `isinstance`, containers (what is unpacked with a star is one) and
+static arguments; on the last operand of `and`/`or`; under plain `jax.grad` outside jit, where values are concrete; in
+callbacks; behind a guard that tells tracers apart or catches the error. A test decided by a parameter that is a Python
+setting is JIT102.
 
 ## Fix safety
 
@@ -80,7 +81,7 @@ ADVICE = {
 
 def check(event: TruthTest, ctx: Context) -> Iterator[Report]:
     """Report a truth test of a traced value that no static argument would cure."""
-    if not event.reached or is_guarded(event) or ctx.settings_behind(event):
+    if not event.reached or is_guarded(event) or ctx.is_container(event) or ctx.settings_behind(event):
         return
     what = ctx.code(event)
     message = f"{CONSTRUCTS[event.construct]} the traced value `{what}`: {'may raise' if event.possible else 'raises'} {event.error}"

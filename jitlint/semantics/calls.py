@@ -120,6 +120,8 @@ def _call(interp: Interpreter, node: cst.Call) -> Value:
             if enough is not None and isinstance(a.value, cst.GeneratorExp)
             else interp.eval(a.value)
         )
+        if a.star:
+            demands.note_unpacked(value, a.value)
         if a.star == "*":
             content = operators.iterate(interp, value, a.value)
             if content.items is not None and args.rest is None:

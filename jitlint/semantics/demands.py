@@ -76,6 +76,21 @@ def note(value: Value, need: str) -> None:
                 root.demands.add(need)
 
 
+def note_unpacked(value: Value, node: cst.BaseExpression) -> None:
+    """Remember that a call unpacks what a name stands for: ``f(*args)``, ``f(**options)``."""
+    if isinstance(value, Tree) and isinstance(node, cst.Name):
+        note(value, f"*{node.value}")
+
+
+def is_unpacked(leaf: Array | Tree, node: cst.CSTNode) -> bool:
+    """Does a call unpack what ``node`` names, so that it is a container, whose truth and length are known?"""
+    return (
+        isinstance(leaf, Tree)
+        and isinstance(node, cst.Name)
+        and any(f"*{node.value}" in root.demands for root in leaf.roots)
+    )
+
+
 def is_open(root: Root) -> bool:
     """Is nothing known of what callers pass?"""
     return all(isinstance(m, Unknown | Tree) or m == NONE for v, _ in root.passed for m in members(v))
