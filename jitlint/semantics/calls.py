@@ -510,6 +510,7 @@ _FOREIGN_COMPILERS = {"numba", "triton", "cutlass", "torch", "tensorflow", "penn
 def call_function(interp: Interpreter, func: Func, args: Args, node: cst.CSTNode | None) -> Value:
     """Run a function of the project with these arguments."""
     if interp.steps > interp.budget:
+        interp.skipped += 1
         return UNKNOWN
     lazy = func.lazy
     if (

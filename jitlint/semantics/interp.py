@@ -314,6 +314,8 @@ class Interpreter:
         self.called_in_traces: set[int] = set()
         """Functions that traced code calls, by the id of the definition."""
         self.memo: dict[Any, Value] = {}
+        self.skipped = 0
+        """Calls that were not followed since the root began: what they give may be anything."""
         self.spent: dict[int, int] = {}
         """Steps spent in each function since the root began."""
         self.idle: dict[int, int] = {}
@@ -475,6 +477,7 @@ class Interpreter:
         self.budget = self.steps + steps
         self.allowance = steps // 3
         self.spent = {}
+        self.skipped = 0
 
     def _end_root(self) -> None:
         """Remember which jitted functions were made by what was not run to its end: calls of them may be missing."""

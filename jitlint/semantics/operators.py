@@ -390,6 +390,8 @@ def _binary(interp: Interpreter, op: type[cst.CSTNode], left: Value, right: Valu
             method = me.project_class.lookup(f"__{prefix}{_DUNDER[op]}__")
             if method is not None:
                 return calls.call_value(interp, Bound(method, me), calls.Args([other]), node)
+    if interp.skipped and _may_overload(interp, op, left, right):
+        return UNKNOWN
     if isinstance(left, Array | Tree) or isinstance(right, Array | Tree):
         return _array_binary(interp, op, left, right, node)
     if op is cst.BitOr and (kinds := _alternatives(left)) and (others := _alternatives(right)):
@@ -420,6 +422,15 @@ def _binary(interp: Interpreter, op: type[cst.CSTNode], left: Value, right: Valu
         return out
     leaks.check(interp, [left, right], node)
     return UNKNOWN
+
+
+def _may_overload(interp: Interpreter, op: type[cst.CSTNode], left: Value, right: Value) -> bool:
+    """May an operand have operators of its own? A call that was not followed may give it, and a class has them."""
+    for operand, prefix in ((left, ""), (right, "r")):
+        if isinstance(operand, Unknown):
+            method = f"__{prefix}{_DUNDER[op]}__"
+            return any(method in cls.slots for cls in interp.classes)
+    return False
 
 
 def _alternatives(kind: Value) -> tuple[Value, ...]:
@@ -1294,7 +1305,7 @@ def iterate(interp: Interpreter, value: Value, node: cst.CSTNode, count: int | N
             return value.content
         case DictV():
             keys = [Const(k) if isinstance(k, str | int | float | bool) else UNKNOWN for k in value.entries()]
-            return Tup(tuple(keys)) if value.rest is None else Tup(None, join_all([*keys, Host("str")]))
+            return Tup(tuple(keys)) if value.rest is None else Tup(None, UNKNOWN)
         case SetV():
             return Tup(None, value.slots.get("elem"))
         case Array():

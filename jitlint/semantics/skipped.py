@@ -72,6 +72,7 @@ _effects: dict[int, tuple[cst.CSTNode, Effects]] = {}
 def skip(interp: Interpreter, func: Func, bound: dict[str, Value], receiver: Value | None) -> Value:
     """Leave out a call of ``func``, whose parameters are ``bound``: forget what it may write; its result is unknown."""
     objects = [box for box in _reachable(bound.values()) if isinstance(box, Obj)]
+    interp.skipped += 1
     seen: set[tuple[int, int]] = set()
     todo: list[tuple[Func, Value | None]] = [(func, receiver)]
     while todo and len(seen) < FUNCTIONS:
