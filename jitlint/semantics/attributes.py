@@ -80,8 +80,8 @@ def _get(interp: Interpreter, base: Value, name: str, node: cst.CSTNode) -> Valu
             return Bound(LibV(f"dict.{name}"), base)
         case SetV():
             return Bound(LibV(f"set.{name}"), base)
-        case Tup():
-            return Bound(LibV(f"tuple.{name}"), base)
+        case Tup():  # what libraries return may have fields besides
+            return Bound(LibV(f"tuple.{name}"), base) if hasattr(tuple, name) else UNKNOWN
         case Const(value=str()) | Host(type="str"):
             return Bound(LibV(f"str.{name}"), base)
         case Const() | Host():

@@ -910,17 +910,21 @@ def _list_method(interp: Interpreter, me: Value, method: str, args: Args, node: 
     name = _receiver(interp, node)
     first = args.pos[0] if args.pos else UNKNOWN
     match method:
-        case "append" | "appendleft" | "add":
+        case "append" | "add":
             lifetime.keep(interp, first, "item")
             operators.extend(interp, me, Tup((first,)), node, name)
             return NONE
         case "extend":
             operators.extend(interp, me, operators.iterate(interp, first, node), node, name)
             return NONE
-        case "insert":
-            value = args.pos[1] if len(args.pos) > 1 else UNKNOWN
+        case "insert" | "appendleft":
+            value = first if method == "appendleft" else args.pos[1] if len(args.pos) > 1 else UNKNOWN
+            lifetime.keep(interp, value, "item")
             operators.extend(interp, me, Tup((value,)), node, name)
-            interp.trail.write(me, "content", Tup(None, me.content.any_item()))
+            items = me.content.items
+            first_place = method == "appendleft" or first == Const(0)
+            moved = (items[-1], *items[:-1]) if items is not None and first_place and me.most is None else None
+            interp.trail.write(me, "content", Tup(moved, None if moved is not None else me.content.any_item()))
             return NONE
         case "pop" | "popleft":
             content = me.content
@@ -941,6 +945,8 @@ def _list_method(interp: Interpreter, me: Value, method: str, args: Args, node: 
             operators.outer_write(interp, me, "content", NONE, node, "method", name)
             if method == "clear":
                 interp.write(me, "content", Tup(()), node)
+            elif method == "reverse" and me.content.items is not None:
+                interp.write(me, "content", Tup(me.content.items[::-1]), node)
             elif method == "sort":
                 _comparing("sorted")(interp, Args([me], dict(args.kw)), node)
                 interp.write(me, "content", Tup(None, me.content.any_item()), node)
@@ -983,7 +989,7 @@ def _dict_method(interp: Interpreter, me: Value, method: str, args: Args, node: 
             return (
                 Tup(tuple(rows), kind="tuple")
                 if me.rest is None
-                else Tup(None, join_all([*rows, Tup((Host("str"), me.rest))]))
+                else Tup(None, join_all([*rows, Tup((UNKNOWN, me.rest))]))
             )
         case "keys":
             return operators.iterate(interp, me, node)
@@ -1098,9 +1104,9 @@ def _jitted_method(interp: Interpreter, me: Value, method: str, args: Args, node
 def _tree_method(interp: Interpreter, me: Value, method: str, args: Args, node: cst.CSTNode) -> Value:
     assert isinstance(me, Tree)
     if method == "items":
-        return Tup(None, Tup((Host("str"), me)))
+        return Tup(None, Tup((UNKNOWN, me)))
     if method == "keys":
-        return Tup(None, Host("str"))
+        return Tup(None, UNKNOWN)
     if method == "values":
         return Tup(None, me)
     if method in ("copy", "replace", "_replace", "get", "pop"):

@@ -134,6 +134,8 @@ def _call(interp: Interpreter, node: cst.Call) -> Value:
         elif a.keyword is not None:
             args.kw[a.keyword.value] = value
             args.kw_nodes[a.keyword.value] = a.value
+        elif args.rest is not None:  # nobody knows at which position
+            args.rest = join(args.rest, value)
         else:
             args.pos.append(value)
             args.pos_nodes.append(a.value)

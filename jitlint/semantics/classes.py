@@ -182,6 +182,8 @@ def register(
             facts.static_fields |= frozenset(meta)
         if data is not None:
             facts.data_fields = frozenset(data)
+        if registers == "static":
+            facts.data_fields = frozenset()  # a pytree without leaves
         if facts.custom_flatten:
             flatten = args[0] if args else cls.lookup("tree_flatten") or cls.lookup("tree_flatten_with_keys")
             if isinstance(flatten, Func):

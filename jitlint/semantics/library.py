@@ -605,7 +605,9 @@ def _shaped(
                     return replace(out, shape=v.shape, dtype=v.dtype)
                 if result.op == "summed" and (kind := py_type(v)) in ("int", "float", "complex"):
                     return Host(kind)
-                return v if arrays_only and isinstance(v, Const | Host) else out
+                if isinstance(v, Const | Host):
+                    return v if arrays_only else out
+                return v if isinstance(v, Tree) else UNKNOWN  # what it holds is another question
 
             return transforms._mapped(base, leaf)
         case "each":
