@@ -921,9 +921,9 @@ def _list_method(interp: Interpreter, me: Value, method: str, args: Args, node: 
             value = first if method == "appendleft" else args.pos[1] if len(args.pos) > 1 else UNKNOWN
             lifetime.keep(interp, value, "item")
             operators.extend(interp, me, Tup((value,)), node, name)
-            items = me.content.items
+            now = me.content.items
             first_place = method == "appendleft" or first == Const(0)
-            moved = (items[-1], *items[:-1]) if items is not None and first_place and me.most is None else None
+            moved = (now[-1], *now[:-1]) if now is not None and first_place and me.most is None else None
             interp.trail.write(me, "content", Tup(moved, None if moved is not None else me.content.any_item()))
             return NONE
         case "pop" | "popleft":
