@@ -24,6 +24,7 @@ from jitlint.semantics import (
     calls,
     chosen,
     errors,
+    flags,
     instances,
     lifetime,
     modelled,
@@ -50,6 +51,7 @@ from jitlint.semantics.events import (
     StaticArgument,
     TracedUse,
 )
+from jitlint.semantics.flags import Flag
 from jitlint.semantics.moment import Moment, Turn
 from jitlint.semantics.observed import Observations
 from jitlint.semantics.source import Unit, bound_in_loop, constant_parameters, scope_of
@@ -219,6 +221,8 @@ class Frame:
     """What the tests around the running statement say of its own variables."""
     chosen: dict[str, Chosen] = field(default_factory=dict)
     """Its variables that are one of two functions, by what a test said."""
+    flags: dict[str, Flag] = field(default_factory=dict)
+    """Its variables that hold what a test said."""
     number: int = field(default_factory=count().__next__)
 
     def closure(self) -> Env:
@@ -671,6 +675,8 @@ class Interpreter:
             choice, one, other = self.ternary
             if chosen.is_steady(self.frame, choice.test):
                 chosen.note(self.frame, node.targets[0].target.value, choice.test, one, other)
+        if len(node.targets) == 1 and isinstance(node.targets[0].target, cst.Name):
+            flags.note(self, node.targets[0].target.value, node.value, value)
         return True
 
     def _ann_assign(self, node: cst.AnnAssign) -> bool:
@@ -955,6 +961,12 @@ class Interpreter:
                 self._narrow(test, lambda v: operators.known_truth(v) is not (not holds))
                 if holds:
                     self._narrow_unknown(test, False)
+                if self.frame.flags and isinstance(test, cst.Name):
+                    asked = flags.meant(self, test.value)
+                    if asked is not None:
+                        flag = self.frame.flags.pop(test.value)  # it does not stand for itself
+                        self.refine(asked, holds)
+                        self.frame.flags[test.value] = flag
 
     def _narrow_to_known(self, node: cst.BaseExpression) -> None:
         """What a test found to be no tracer is not traced."""
