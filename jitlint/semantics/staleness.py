@@ -31,9 +31,11 @@ from jitlint.semantics.values import (
     Jitted,
     ListV,
     Obj,
+    Partial,
     SetV,
     Tup,
     Value,
+    Wrapped,
     members,
 )
 
@@ -54,7 +56,8 @@ def emit_stale_reads(interp: Interpreter) -> None:
         for entry in group:
             for read in list(entry.reads.values()):
                 end = min((time for time in cleared if time > read.time), default=None)
-                answered = [c for c in calls if end is None or c.time < end]
+                traced = max((c for c in calls if c.time < read.time), key=lambda c: c.time, default=None)
+                answered = [c for c in calls if (end is None or c.time < end) and not _asks_for_other(entry, c, traced)]
                 found = _change(interp, entry, read, answered)
                 if found is not None:
                     write, kind, certain = found
@@ -213,6 +216,8 @@ def _any_time(interp: Interpreter, entry: Entry, read: Read, write: Write) -> bo
         return False
     if entry.made_under is not None and not _outlives(entry):
         return False
+    if entry.calls and all(_asks_anew(entry, call) for call in entry.calls):
+        return False
     if isinstance(read.box, Obj) and not _is_known(entry, read.box):
         return False
     if isinstance(read.box, Obj) and (
@@ -226,6 +231,26 @@ def _any_time(interp: Interpreter, entry: Entry, read: Read, write: Write) -> bo
     if write.unit.node is not None and fills_once(write.unit, write.unit.node, write.node):
         return False
     return entry.made_under is None or entry.made_under is not write.root or made_once(entry)
+
+
+def _asks_for_other(entry: Entry, call: Call, traced: Call | None) -> bool:
+    """Is a static argument another function than the one that was given when the call was traced?"""
+    return traced is not None and any(
+        isinstance(given := call.bound.get(name), Func | Partial | Wrapped) and given is not traced.bound.get(name)
+        for name in entry.statics
+    )
+
+
+def _asks_anew(entry: Entry, call: Call) -> bool:
+    """Is a static argument a function that the code makes anew which makes the call? The cache has nothing for it."""
+    given = (call.bound.get(name) for name in entry.statics)
+    makers = {id(value.frame) for value in given if isinstance(value, Func | Partial | Wrapped)}
+    around = call.frame if makers else None
+    while around is not None:
+        if id(around) in makers and around.func is not None:
+            return True
+        around = around.caller
+    return False
 
 
 def _is_known(entry: Entry, box: Obj) -> bool:
