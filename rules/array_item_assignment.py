@@ -30,28 +30,25 @@ On numpy arrays with host values, lists and dicts.
 
 from collections.abc import Iterator
 
-from jitlint.api import Certainty, Context, ItemAssignment, Report, Rule, Severity
+from jitlint.api import Context, ItemAssignment, Report, Rule, Severity
 
 
 def check(event: ItemAssignment, ctx: Context) -> Iterator[Report]:
     """Report an in-place update of an array."""
     target = ctx.code(event)
-    raises, certainty = ("may raise", Certainty.POSSIBLE) if event.possible else ("raises", Certainty.DEFINITE)
     if event.kind == "numpy":
         yield Report(
             event.node,
-            f"`{target}` is an item of a numpy array, which cannot hold a traced value: {raises} ValueError or "
+            f"`{target}` is an item of a numpy array, which cannot hold a traced value: {event.verb} ValueError or "
             "TracerArrayConversionError",
             "make the array with `jax.numpy` and use `.at[].set()`",
-            certainty=certainty,
         )
         return
     yield Report(
         event.node,
-        f"jax arrays are immutable: assigning to `{target}` {raises} TypeError",
+        f"jax arrays are immutable: assigning to `{target}` {event.verb} TypeError",
         "use `x = x.at[i].set(v)`",
         fix=ctx.at_fix(event),
-        certainty=certainty,
     )
 
 

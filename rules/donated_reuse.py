@@ -35,7 +35,7 @@ without its data (`x.shape`, `x.is_deleted()`), and under an outer `jax.jit`, wh
 
 from collections.abc import Iterator
 
-from jitlint.api import Certainty, Context, DonatedUse, Report, Rule, Severity
+from jitlint.api import Context, DonatedUse, Report, Rule, Severity
 
 
 def check(event: DonatedUse, ctx: Context) -> Iterator[Report]:
@@ -54,7 +54,6 @@ def check(event: DonatedUse, ctx: Context) -> Iterator[Report]:
         event.node,
         message,
         advice,
-        certainty=Certainty.POSSIBLE if event.possible else None,
         trace=ctx.origin_path(event.source),
     )
 

@@ -36,7 +36,7 @@ On values that are returned, and on caches of what is no jax array.
 
 from collections.abc import Iterator
 
-from jitlint.api import Certainty, Context, LeakedUse, OuterWrite, Report, Rule, Severity
+from jitlint.api import Context, LeakedUse, OuterWrite, Report, Rule, Severity
 
 
 def check(event: OuterWrite | LeakedUse, ctx: Context) -> Iterator[Report]:
@@ -45,9 +45,8 @@ def check(event: OuterWrite | LeakedUse, ctx: Context) -> Iterator[Report]:
         yield Report(
             event.node,
             f"`{ctx.code(event)}` uses a value that was traced earlier, and is no value outside of its trace: "
-            f"raises {event.error}",
+            f"{event.verb} {event.error}",
             "return the value from the traced function instead of storing it",
-            certainty=Certainty.POSSIBLE if event.possible else None,
             severity=Severity.ERROR,
             trace=ctx.origin_path(event.source),
         )

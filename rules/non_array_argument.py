@@ -39,16 +39,14 @@ is safe where its items are known to have one shape.
 
 from collections.abc import Iterator
 
-from jitlint.api import ArrayWanted, BadArgument, Certainty, Context, Report, Rule, Severity
+from jitlint.api import ArrayWanted, BadArgument, Context, Report, Rule, Severity
 
 
 def check(event: ArrayWanted | BadArgument, ctx: Context) -> Iterator[Report]:
     """Report an argument that JAX does not take."""
-    certainty = Certainty.POSSIBLE if event.possible else None
-    verb = "may raise" if event.possible else "raises"
     if isinstance(event, ArrayWanted):
-        message = f"`{event.what}` takes arrays, not {event.found}: {verb} {event.error}"
-        yield Report(event.node, message, _advice(event), certainty=certainty, fix=ctx.array_fix(event))
+        message = f"`{event.what}` takes arrays, not {event.found}: {event.verb} {event.error}"
+        yield Report(event.node, message, _advice(event), fix=ctx.array_fix(event))
         return
     if event.receiver:
         return
@@ -61,9 +59,8 @@ def check(event: ArrayWanted | BadArgument, ctx: Context) -> Iterator[Report]:
     )
     yield Report(
         event.node,
-        f"{event.what} is passed to {which}, which is traced: {verb} {event.error}",
+        f"{event.what} is passed to {which}, which is traced: {event.verb} {event.error}",
         help_,
-        certainty=certainty,
         fix=fix,
     )
 

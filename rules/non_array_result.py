@@ -28,16 +28,15 @@ On `None`, numbers and pytrees.
 
 from collections.abc import Iterator
 
-from jitlint.api import BadResult, Certainty, Context, Report, Rule, Severity
+from jitlint.api import BadResult, Context, Report, Rule, Severity
 
 
 def check(event: BadResult, ctx: Context) -> Iterator[Report]:
     """Report a result that JAX does not give."""
     yield Report(
         event.node,
-        f"{event.returned_by} returns {event.what.rstrip(',')}, no array: {'may raise' if event.possible else 'raises'} TypeError",
+        f"{event.returned_by} returns {event.what.rstrip(',')}, no array: {event.verb} TypeError",
         "return arrays only, and add the rest outside",
-        certainty=Certainty.POSSIBLE if event.possible else None,
     )
 
 

@@ -84,7 +84,7 @@ def check(event: TruthTest, ctx: Context) -> Iterator[Report]:
     if not event.reached or is_guarded(event) or ctx.is_container(event) or ctx.settings_behind(event):
         return
     what = ctx.code(event)
-    message = f"{CONSTRUCTS[event.construct]} the traced value `{what}`: {'may raise' if event.possible else 'raises'} {event.error}"
+    message = f"{CONSTRUCTS[event.construct]} the traced value `{what}`: {event.verb} {event.error}"
     yield Report(
         event.node,
         message,

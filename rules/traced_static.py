@@ -32,7 +32,7 @@ Making the outer parameter static is safe where it is a setting.
 
 from collections.abc import Iterator
 
-from jitlint.api import Certainty, Context, Report, Rule, Severity, StaticArgument
+from jitlint.api import Context, Report, Rule, Severity, StaticArgument
 
 
 def check(event: StaticArgument, ctx: Context) -> Iterator[Report]:
@@ -44,9 +44,8 @@ def check(event: StaticArgument, ctx: Context) -> Iterator[Report]:
     yield Report(
         event.node,
         f"{event.what} is given to `{event.param}` of `{inner}`, which is static: "
-        f"{'may raise' if event.possible else 'raises'} ValueError",
+        f"{event.verb} ValueError",
         fix.message if fix is not None else f"make `{event.param}` of `{inner}` traced, or the value static",
-        certainty=Certainty.POSSIBLE if event.possible else None,
         fix=fix,
     )
 

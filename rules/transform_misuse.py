@@ -51,7 +51,7 @@ MESSAGES = {
 def check(event: Misuse, ctx: Context) -> Iterator[Report]:
     """Report what the transform refuses."""
     message, advice = MESSAGES[event.problem]
-    yield Report(event.node, f"{message.format(what=event.what, detail=event.detail)}: raises TypeError", advice)
+    yield Report(event.node, f"{message.format(what=event.what, detail=event.detail)}: {event.verb} TypeError", advice)
 
 
 RULE = Rule(code="JIT115", name="transform-misuse", severity=Severity.ERROR, since="0.1.0", on=(Misuse,), check=check)

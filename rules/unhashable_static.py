@@ -52,7 +52,7 @@ def check(event: StaticArgument | StaticField, ctx: Context) -> Iterator[Report]
         yield Report(
             event.node,
             f"the static field `{event.param}` of `{event.what}` holds an array, which JAX compares with `==`: "
-            "raises ValueError",
+            f"{event.verb} ValueError",
             f"make `{event.param}` a data field, or keep a tuple in it",
         )
     if event.problem != "unhashable":
@@ -60,9 +60,8 @@ def check(event: StaticArgument | StaticField, ctx: Context) -> Iterator[Report]
     yield Report(
         event.node,
         f"{event.what} is given to the static parameter `{event.param}` of `{event.entry.name}`, "
-        f"which must be hashable: {'may raise' if event.possible else 'raises'} ValueError",
+        f"which must be hashable: {event.verb} ValueError",
         "pass a tuple, a frozen dataclass or another hashable value; arrays belong to traced parameters",
-        certainty=Certainty.POSSIBLE if event.possible else None,
         fix=ctx.hashable_fix(event),
     )
 

@@ -33,15 +33,15 @@ from collections.abc import Iterator
 from jitlint.api import BadSite, Context, Report, Rule, Severity, StaticArgument, close_matches
 
 PROBLEMS = {
-    "unknown-name": "{option} names `{what}`, which is no parameter of `{name}`: raises ValueError",
-    "comma": '{option} is one string with a comma, `"{what}"`: raises ValueError',
-    "varargs": "{option} names `{what}`, which collects further arguments of `{name}`: raises ValueError",
-    "posonly": "{option} names `{what}`, which is positional-only in `{name}`: raises ValueError",
-    "out-of-range": "{option} has {what}, but `{name}` has fewer positional parameters: raises ValueError",
-    "not-int": "{option} must be ints, not {what}: raises TypeError",
-    "not-str": "{option} must be names, not {what}: raises TypeError",
-    "option": "jit has no option `{option}`: raises TypeError",
-    "overlap": "`{option}` of `{name}` is both static and donated: raises ValueError",
+    "unknown-name": "{option} names `{what}`, which is no parameter of `{name}`: {verb} ValueError",
+    "comma": '{option} is one string with a comma, `"{what}"`: {verb} ValueError',
+    "varargs": "{option} names `{what}`, which collects further arguments of `{name}`: {verb} ValueError",
+    "posonly": "{option} names `{what}`, which is positional-only in `{name}`: {verb} ValueError",
+    "out-of-range": "{option} has {what}, but `{name}` has fewer positional parameters: {verb} ValueError",
+    "not-int": "{option} must be ints, not {what}: {verb} TypeError",
+    "not-str": "{option} must be names, not {what}: {verb} TypeError",
+    "option": "jit has no option `{option}`: {verb} TypeError",
+    "overlap": "`{option}` of `{name}` is both static and donated: {verb} ValueError",
     "both": "`{name}` has both static_argnums and static_argnames, so neither is inferred from the other: "
     "a parameter passed the other way is traced",
     "not-donated": "`pmap` donates arguments by position, but `{name}` is given them by keyword: nothing is donated",
@@ -54,7 +54,7 @@ def check(event: BadSite | StaticArgument, ctx: Context) -> Iterator[Report]:
         if event.problem == "missing":
             yield Report(
                 event.node,
-                f"`{event.entry.name}` is called without its static parameter `{event.param}`: raises TypeError",
+                f"`{event.entry.name}` is called without its static parameter `{event.param}`: {event.verb} TypeError",
                 f"pass `{event.param}`, or give it a default",
             )
         if event.problem == "index-off":
@@ -62,7 +62,7 @@ def check(event: BadSite | StaticArgument, ctx: Context) -> Iterator[Report]:
             yield Report(
                 event.node,
                 f"static_argnums of `{event.entry.name}` has {wrong}, which is `{event.param}` here, given an array: "
-                "raises ValueError",
+                f"{event.verb} ValueError",
                 f"`{meant}` is {right}; count `self` too" if event.entry.params else None,
                 fix=ctx.renumber_fix(event, int(wrong), int(right)),
             )
@@ -77,7 +77,7 @@ def check(event: BadSite | StaticArgument, ctx: Context) -> Iterator[Report]:
     help_ = f"did you mean `{close[0]}`?" if close else None
     yield Report(
         event.node,
-        template.format(option=option, what=what, name=event.entry.name),
+        template.format(option=option, what=what, name=event.entry.name, verb=event.verb),
         help_,
         severity=Severity.ERROR if event.raises else Severity.WARNING,
         fix=ctx.respell_fix(event, what, close),

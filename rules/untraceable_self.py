@@ -41,9 +41,9 @@ from collections.abc import Iterator
 from jitlint.api import BadArgument, BadSite, Certainty, Context, Report, Rule, Severity
 
 SITES = {
-    "descriptor": "jit wraps a `{0}` object, which is no function: raises TypeError",
-    "not-callable": "jit is given {0}, which is no function: raises TypeError",
-    "generator": "`{0}` is a generator function, which jit does not take: raises TypeError",
+    "descriptor": "jit wraps a `{0}` object, which is no function: {verb} TypeError",
+    "not-callable": "jit is given {0}, which is no function: {verb} TypeError",
+    "generator": "`{0}` is a generator function, which jit does not take: {verb} TypeError",
     "self": "`{0}` is traced in this method, but `{1}` is no pytree: a call raises TypeError",
 }
 HELP = {
@@ -57,12 +57,10 @@ def check(event: BadSite | BadArgument, ctx: Context) -> Iterator[Report]:
     """Report what cannot be jitted, and a method called with a `self` that is no pytree."""
     if isinstance(event, BadArgument):
         if event.receiver:
-            verb = "may raise" if event.possible else "raises"
             yield Report(
                 event.node,
-                f"`{event.callee}` traces `{event.param}`, {event.what.rstrip(',')}: {verb} TypeError",
+                f"`{event.callee}` traces `{event.param}`, {event.what.rstrip(',')}: {event.verb} TypeError",
                 f"make it static: `static_argnames=({event.param!r},)`, or register the class as a pytree",
-                certainty=Certainty.POSSIBLE if event.possible else None,
                 fix=ctx.static_self_fix(event),
             )
         return
@@ -72,7 +70,7 @@ def check(event: BadSite | BadArgument, ctx: Context) -> Iterator[Report]:
     help_ = HELP.get(event.problem, f"make it static: `static_argnames=({what!r},)`, or register the class as a pytree")
     yield Report(
         event.node,
-        SITES[event.problem].format(what, more),
+        SITES[event.problem].format(what, more, verb=event.verb),
         help_.format(what),
         certainty=None if event.raises else Certainty.POSSIBLE,
         fix=ctx.static_self_fix(event),

@@ -16,7 +16,7 @@ from jitlint.project.names import prefixes
 from jitlint.semantics import captured, demands, metadata, mutation, roots, staleness
 from jitlint.semantics.context import Context
 from jitlint.semantics.depth import with_room
-from jitlint.semantics.events import Event, TracedUse
+from jitlint.semantics.events import Event, Fault
 from jitlint.semantics.interp import Interpreter
 from jitlint.semantics.modelled import PLACE
 from jitlint.semantics.observed import Observations
@@ -109,7 +109,7 @@ def _finding(ctx: Context, rule: Rule, event: Event, report: Report) -> Finding:
     module: Module = unit.module
     certainty = report.certainty
     if certainty is None:
-        certainty = Certainty.POSSIBLE if isinstance(event, TracedUse) and event.possible else Certainty.DEFINITE
+        certainty = Certainty.POSSIBLE if isinstance(event, Fault) and event.possible else Certainty.DEFINITE
     severity = report.severity or rule.severity
     if certainty is Certainty.POSSIBLE and severity is Severity.ERROR:
         severity = Severity.WARNING

@@ -36,19 +36,24 @@ class Event:
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
-class TracedUse(Event):
-    """A traced value met a place that needs a concrete one."""
+class Fault(Event):
+    """Something that JAX refuses. It is ``possible`` only where it takes one of several alternatives of a value."""
 
-    value: Value
-    leaf: Array | Tree
-    error: str = "ConcretizationTypeError"
     possible: bool = False
-    """Only some alternative of the value is traced."""
 
     @property
     def verb(self) -> str:
         """For messages: ``raises``, or ``may raise`` when it is only possible."""
         return "may raise" if self.possible else "raises"
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class TracedUse(Fault):
+    """A traced value met a place that needs a concrete one."""
+
+    value: Value
+    leaf: Array | Tree
+    error: str = "ConcretizationTypeError"
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
@@ -95,14 +100,13 @@ class BlindTest(TracedUse):
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
-class ItemAssignment(Event):
+class ItemAssignment(Fault):
     """``x[i] = v`` on a jax array (``array`` jax), or on a numpy array with a traced value or index (``numpy``)."""
 
     statement: cst.CSTNode
     target: cst.BaseExpression
     kind: str
     value: Value
-    possible: bool = False
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
@@ -115,7 +119,7 @@ class LostUpdate(Event):
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
-class BadArgument(Event):
+class BadArgument(Fault):
     """Something that is no array was passed to a traced parameter of a jitted function."""
 
     entry: Entry | None
@@ -124,13 +128,12 @@ class BadArgument(Event):
     what: str
     callee: str = ""
     error: str = "TypeError"
-    possible: bool = False
     receiver: bool = False
     """It is the ``self`` of a jitted method."""
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
-class ArrayWanted(Event):
+class ArrayWanted(Fault):
     """A list, a dict, a string or the like is given to a library function that takes arrays and numbers only, or an
     iterator to one that takes lists too.
 
@@ -142,7 +145,6 @@ class ArrayWanted(Event):
     what: str
     param: str
     error: str = "TypeError"
-    possible: bool = False
     numbers: bool = False
     stacks: bool = False
 
@@ -152,13 +154,12 @@ class ArrayWanted(Event):
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
-class BadResult(Event):
+class BadResult(Fault):
     """A traced function returns something that is no array."""
 
     returned_by: str
     value: Value
     what: str
-    possible: bool = False
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
@@ -182,7 +183,7 @@ class EntryCall(Event):
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
-class StaticArgument(Event):
+class StaticArgument(Fault):
     """A value reaches a static parameter. ``problem``: ``unhashable``, ``traced``; ``metadata`` for an array in the static
     field ``param`` of the pytree class ``what``; ``missing`` when a call leaves out a static parameter;
     ``index-off`` for an array where the number beside is meant
@@ -193,7 +194,6 @@ class StaticArgument(Event):
     value: Value
     problem: str
     what: str
-    possible: bool = False
 
     @property
     def role(self) -> str:
@@ -230,7 +230,7 @@ class MutatedStatic(Event):
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
-class BadSite(Event):
+class BadSite(Fault):
     """A jit site that is wrong in itself. ``problem``: ``unknown-name`` ``out-of-range`` ``varargs`` ``posonly``
     ``comma`` ``not-int`` ``not-str`` ``option`` ``both`` ``overlap`` ``descriptor`` ``self`` ``generator``
     ``not-callable`` ``not-donated``; ``detail`` is what the message needs, its parts between colons."""
@@ -246,7 +246,7 @@ class BadSite(Event):
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
-class Misuse(Event):
+class Misuse(Fault):
     """A transform is given what it never takes. ``problem``: ``grad-of-int`` ``grad-of-vector`` ``predicate`` ``no-function``;
     ``detail`` is a dtype or a shape as text, or what was given."""
 
@@ -296,16 +296,14 @@ class OuterWrite(Event):
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
-class LeakedUse(Event):
-    """A tracer that escaped its trace is used."""
+class LeakedUse(Fault):
+    """A tracer that escaped its trace is used; ``possible`` also where the function that stores it may not have run."""
 
     value: Value
     name: str
     """The function called at ``node`` that uses it; empty when ``node`` itself does."""
     source: Origin | None
     error: str = "UnexpectedTracerError"
-    possible: bool = False
-    """It may be another value, or the function that stores it may not have run before."""
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
@@ -345,17 +343,16 @@ class KeyReuse(Event):
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
-class DonatedUse(Event):
+class DonatedUse(Fault):
     """A buffer that was donated is used. ``how``: ``read`` (by an operation), ``again`` (given to a jitted call),
-    ``twice`` (given twice to the call that donates it, as parameter ``name`` the second time)."""
+    ``twice`` (given twice to the call that donates it, as parameter ``name`` the second time). It is ``possible``
+    also where nobody knows whether a result takes the buffer over."""
 
     name: str
     how: str
     entry: Entry | None
     source: Origin | None = None
     """Where it was donated."""
-    possible: bool = False
-    """Whether a result takes the buffer over is not known."""
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
