@@ -32,23 +32,20 @@ from jitlint.semantics import (
     tables,
     trips,
     twins,
+    unreachable,
 )
 from jitlint.semantics.chosen import Chosen
 from jitlint.semantics.entry import Entry
 from jitlint.semantics.events import (
     ArrayWanted,
-    BadArgument,
-    BadResult,
-    BadSite,
     BlindTest,
     Bucket,
-    DonatedUse,
     Effect,
     Event,
+    Fault,
     ItemAssignment,
     LeakedUse,
     OuterWrite,
-    StaticArgument,
     TracedUse,
 )
 from jitlint.semantics.flags import Flag
@@ -318,6 +315,8 @@ class Interpreter:
         self.called_in_traces: set[int] = set()
         """Functions that traced code calls, by the id of the definition."""
         self.memo: dict[Any, Value] = {}
+        self.shut_off: dict[int, dict[int, list[cst.CSTNode]]] = {}
+        """Code that constants of its module shut off, by the ids of the module and of the branch."""
         self.skipped = 0
         """Calls that were not followed since the root began: what they give may be anything."""
         self.spent: dict[int, int] = {}
@@ -407,7 +406,7 @@ class Interpreter:
 
     def emit(self, event: Event) -> None:
         """Record an event; the place and the context are filled in."""
-        if self.quiet or self.expecting and isinstance(event, _RAISING):
+        if self.quiet or self.expecting and isinstance(event, Fault):
             return
         if self.assumed and (not isinstance(event, TracedUse) or isinstance(event.value, Union)):
             return
@@ -416,7 +415,7 @@ class Interpreter:
         event.function = self.frame.qualname
         if self.absent and isinstance(event, TracedUse) or self.left_out and isinstance(event, OuterWrite | LeakedUse):
             return
-        if self.unsure and isinstance(event, TracedUse | ArrayWanted | BadArgument | BadResult | ItemAssignment):
+        if self.unsure and isinstance(event, Fault):
             event.possible = True
         if isinstance(event, TracedUse | ArrayWanted | ItemAssignment) and self.traces and self._is_chosen():
             event.possible = True
@@ -440,14 +439,16 @@ class Interpreter:
             if not bucket.events:
                 bucket.events.append(event)
             elif len(bucket.events) < 8:
-                first = bucket.events[0]
-                assert isinstance(first, TracedUse)
-                if first.possible and not event.possible:
+                strongest = bucket.events[0]
+                assert isinstance(strongest, TracedUse)
+                if strongest.possible and not event.possible:
                     bucket.events.insert(0, event)
-                elif event.value != first.value or event.trace != first.trace:
+                elif event.value != strongest.value or event.trace != strongest.trace:
                     bucket.events.append(event)
         elif len(bucket.events) < 64:
-            bucket.events.append(event)
+            first = bucket.events[0] if bucket.events else None
+            stronger = isinstance(first, Fault) and first.possible and isinstance(event, Fault) and not event.possible
+            bucket.events.insert(0 if stronger else len(bucket.events), event)
 
     def _is_chosen(self) -> bool:
         """Does a test lead here that asks for what nobody in the project gives?"""
@@ -772,12 +773,11 @@ class Interpreter:
         known = self.test(node.test, "if", node)
         self.muted -= after_raise
         raises = after_raise or self.raised > before
-        if known is True:
-            self.refine(node.test, True)
-            return self.block(node.body)
-        if known is False:
-            self.refine(node.test, False)
-            return self._else(node.orelse)
+        if known is not None:
+            self.refine(node.test, known)
+            falls = self.block(node.body) if known else self._else(node.orelse)
+            unreachable.note(self, node, known, falls)
+            return falls
 
         absent = self._asks_for_none(node.test)
         left_out = self._asks_for_left_out(node.test) if absent is None else absent
@@ -1870,19 +1870,6 @@ class Interpreter:
                     traced=any(traced_leaf(a) is not None or getattr(a, "via", None) == "tracer" for a in args),
                 )
             )
-
-
-_RAISING = (
-    TracedUse,
-    ArrayWanted,
-    BadArgument,
-    BadResult,
-    BadSite,
-    ItemAssignment,
-    StaticArgument,
-    LeakedUse,
-    DonatedUse,
-)
 
 
 def _starred(module: ModuleV) -> list[tuple[str, Value]]:

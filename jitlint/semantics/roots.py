@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from jitlint.semantics import calls, conventions, demands, prng, replay, transforms, validity
+from jitlint.semantics import calls, conventions, demands, prng, replay, transforms, unreachable, validity
 from jitlint.semantics.calls import Args
 from jitlint.semantics.entry import Entry, Param
 from jitlint.semantics.events import BadSite
@@ -57,7 +57,7 @@ def run_uncalled(interp: Interpreter) -> None:
         # Helpers last: most are called by the others, with arguments of which more is known.
         for f in sorted(todo, key=lambda f: f.name.startswith("_") and not f.name.endswith("__")):
             done.add(id(f.lazy))
-            if not interp.called.get(id(f.lazy)):
+            if not interp.called.get(id(f.lazy)) and not unreachable.is_unreachable(interp, f):
                 run_root(interp, f)
     probed: set[int] = set()
     for _ in range(3):
