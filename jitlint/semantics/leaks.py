@@ -25,10 +25,10 @@ LEAKED = "leaked"
 DEPTH = 4
 
 
-def stored(interp: Interpreter, box: Box, key: Any, node: cst.CSTNode) -> None:
+def stored(interp: Interpreter, box: Box, key: Any, node: cst.CSTNode, told: bool = True) -> None:
     """A traced value is being stored in a slot that was there before the outermost trace."""
     if box.birth <= interp.traces[0].birth:
-        interp.leaking.append((box, key, node, interp.unit, not interp.left_out))
+        interp.leaking.append((box, key, node, interp.unit, told and not interp.left_out))
 
 
 def trace_ended(interp: Interpreter) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from jitlint.semantics import calls, captured, demands, leaks, lifetime, prng, shapes, timing
+from jitlint.semantics import calls, captured, demands, leaks, lifetime, prng, restored, shapes, timing
 from jitlint.semantics.events import (
     BlindTest,
     DynamicShape,
@@ -1549,9 +1549,12 @@ def outer_write(
     argument = id(box) in outermost.arguments
     if argument and kind == "cache":
         return  # the copy keeps it, and goes with the trace
+    put_back = isinstance(key, str) and not isinstance(box, DictV) and restored.is_put_back(interp, key, node)
     if leaf is not None:
-        leaks.stored(interp, box, key, node)
-    else:
+        leaks.stored(interp, box, key, node, told=not put_back)
+    if put_back:
+        return
+    if leaf is None:
         collects = kind != "cache" and _collects(interp, box)
         private = kind == "nonlocal" and not augmented and _is_own(interp, key)
         # tests count traces
