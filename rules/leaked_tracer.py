@@ -31,7 +31,8 @@ Fill caches before tracing, with numpy arrays, or under `jax.ensure_compile_time
 
 ## When it is silent
 
-On values that are returned, and on caches of what is no jax array.
+On values that are returned, on caches of what is no jax array, and on attributes that are set once more before anybody
+reads them.
 """
 
 from collections.abc import Iterator

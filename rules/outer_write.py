@@ -50,8 +50,7 @@ def check(event: OuterWrite, ctx: Context) -> Iterator[Report]:
     elif event.leaf is None and event.kind != "cache" and not event.first and ctx.is_compiled(event):
         yield Report(
             event.node,
-            f"`{ctx.code(event)}` runs while {ctx.traced_function(event)} is traced: "
-            "once for each compilation, not in every call",
+            f"`{ctx.code(event)}` runs while {ctx.traced_function(event)} is traced: {ctx.when_written(event)}",
             "return the new value and assign it outside, or use `jax.debug.callback`",
         )
 

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from jitlint.semantics.source import Unit
 
 
+_TURNS = {"scan", "while_loop", "fori_loop", "map", "associative_scan"}
 _RUN_EACH_TIME = {"eval_shape", "make_jaxpr", "grad", "linear_transpose", "checkpoint", "vmap"}
 
 
@@ -125,6 +126,14 @@ class Context:
         if self.is_compiled(event):
             return "once for each compilation"
         return "once for the whole batch" if any(t.kind == "vmap" for t in event.trace) else None
+
+    def when_written(self, event: OuterWrite) -> str:
+        """When a write happens that traced code makes, for a message. Outside of `jit`, the bodies of ``lax.cond`` and
+        its kin are often traced in each call; still not as what they compute is."""
+        kind = event.trace[-1].kind if event.trace and all(t.entry is None for t in event.trace) else ""
+        if kind in ("cond", "switch"):
+            return "also where its branch is not taken"
+        return "once for all turns" if kind in _TURNS else "once for each compilation, not in every call"
 
     def is_compiled(self, event: Event) -> bool:
         """Is the code around an event compiled, so that it does not run again in later calls?"""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from jitlint.semantics import calls, captured, demands, leaks, lifetime, prng, restored, shapes, timing
+from jitlint.semantics import calls, captured, demands, leaks, lifetime, prng, restored, shapes, timing, transient
 from jitlint.semantics.events import (
     BlindTest,
     DynamicShape,
@@ -1549,6 +1549,8 @@ def outer_write(
     argument = id(box) in outermost.arguments
     if argument and kind == "cache":
         return  # the copy keeps it, and goes with the trace
+    if kind == "attribute" and transient.is_replaced(interp, box, key, node, name):
+        return
     put_back = isinstance(key, str) and not isinstance(box, DictV) and restored.is_put_back(interp, key, node)
     if leaf is not None:
         leaks.stored(interp, box, key, node, told=not put_back)
