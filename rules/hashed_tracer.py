@@ -39,9 +39,12 @@ def check(event: NeedsConcrete, ctx: Context) -> Iterator[Report]:
     """Report a traced value that is hashed."""
     if event.need != "hash" or is_guarded(event):
         return
+    what = ctx.code(event)
+    inside = event.what in ("a key", "an element")
+    found = f"hashes {event.what}, which is traced" if inside else f"is traced and cannot be hashed ({event.what})"
     yield Report(
         event.node,
-        f"`{ctx.code(event)}` is traced and cannot be hashed ({event.what}): {event.verb} TypeError",
+        f"`{what}` {found}: {event.verb} TypeError",
         setting_help(event, ctx) or "use static keys, or look up with `jnp.where` and arrays",
         fix=ctx.static_fix(event),
     )

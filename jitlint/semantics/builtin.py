@@ -492,7 +492,7 @@ def _set(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
     content = operators.iterate(interp, args.pos[0], node) if args.pos else Tup(())
     items = content.items if content.items is not None else ((content.elem,) if content.elem is not None else ())
     for i in items:
-        operators.hashed(interp, i, node, "a set element")
+        operators.hashed(interp, i, node, "an element")
     return SetV(join_all(items) if items else None, node)
 
 
@@ -510,7 +510,7 @@ def _dict(interp: Interpreter, args: Args, node: cst.CSTNode, kind: str = "dict"
                 else (UNKNOWN, UNKNOWN)
             )
             key = operators.dict_key(pair[0]) if content.items is not None else None
-            operators.hashed(interp, pair[0], node, "a dict key")
+            operators.hashed(interp, pair[0], node, "a key")
             slot = DictV.REST if key is None else key
             old = out.slots.get(slot)
             out.slots[slot] = pair[1] if old is None else join(old, pair[1])
@@ -1037,7 +1037,7 @@ def _set_method(interp: Interpreter, me: Value, method: str, args: Args, node: c
     assert isinstance(me, SetV)
     if method in ("add", "discard", "remove", "update"):
         for v in args.pos:
-            operators.hashed(interp, v, node, "a set element")
+            operators.hashed(interp, v, node, "an element")
             if traced_leaf(v) is not None:  # of static ones, a set holds the same however often they are added
                 operators.outer_write(interp, me, "elem", v, node, "method", _receiver(interp, node))
         if method == "add" and args.pos:

@@ -792,14 +792,14 @@ def _contains_one(interp: Interpreter, item: Value, container: Value, node: cst.
         return None
     if isinstance(container, DictV):
         if isinstance(item, Array) and item.is_traced:
-            hashed(interp, item, node, "a dict key")
+            hashed(interp, item, node, "a key")
             return None
         key = dict_key(item)
         if key is not None and container.rest is None:
             return key in container.slots
         return True if key is not None and key in container.slots else None
     if isinstance(container, SetV):
-        hashed(interp, item, node, "a set element")
+        hashed(interp, item, node, "an element")
         return None
     if isinstance(container, Const) and isinstance(container.value, str) and isinstance(item, Const):
         return str(item.value) in container.value
@@ -987,7 +987,7 @@ def _subscript(interp: Interpreter, base: Value, index: Value, node: cst.Subscri
                 return ListV(out, node) if isinstance(index, SliceV) and isinstance(out, Tup) else out
             return base.content.any_item()
         case DictV():
-            hashed(interp, index, node, "a dict key")
+            hashed(interp, index, node, "a key")
             key = dict_key(index)
             found = base.slots.get(key) if key is not None else None
             if found is not None:
@@ -1206,7 +1206,7 @@ def set_item(
                 outer_write(interp, o, "content", value, node, "item", interp.unit.code(target.value))
                 interp.write(o, "content", new, node)
             case DictV():
-                hashed(interp, index, target, "a dict key")
+                hashed(interp, index, target, "a key")
                 key = dict_key(index)
                 outer_write(
                     interp,

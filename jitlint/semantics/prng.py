@@ -32,6 +32,9 @@ _LOOPS = {"scan", "while_loop", "fori_loop", "map", "associative_scan"}
 _SELECTIONS = frozenset({"jax.random.choice", "jax.random.permutation", "jax.random.shuffle"})
 """Drawn twice with one key, they pick the same places of two arrays: inputs and labels stay together."""
 
+_INVERSES = frozenset({"inv", "inverse", "inverted", "undo"})
+"""Words that tell the name of an inverse from that of what it undoes."""
+
 Place = tuple[cst.CSTNode, "Unit"]
 
 
@@ -169,6 +172,8 @@ def _emit_again(
         if node is not first:
             if level and _in_another_turn(interp, before):
                 return  # what one call of a function chooses, the next may choose again: that is reported for itself
+            if before.what == what and _undoes(node, first):
+                return
             if level == len(chain) - 1 or _is_given(interp, level, node, identity):
                 event = KeyReuse(node=node, unit=unit, first=first, first_unit=first_unit, what=what, how="again")
                 interp.emit(event)
@@ -180,6 +185,19 @@ def _emit_again(
         level = _loop_level(interp, before)
         node, unit = chain[level if _is_given(interp, level, chain[level][0], identity) else -1]
         interp.emit(KeyReuse(node=node, unit=unit, first=node, first_unit=unit, what=what, how="loop"))
+
+
+def _undoes(node: cst.CSTNode, first: cst.CSTNode) -> bool:
+    """Is one of two functions called the inverse of the other? It must draw the same numbers once more."""
+    called = [set(_name(call).split("_")) for call in (node, first)]
+    apart = called[0] ^ called[1]
+    return bool(called[0] & called[1]) and len(apart) == 1 and apart <= _INVERSES
+
+
+def _name(call: cst.CSTNode) -> str:
+    func = call.func if isinstance(call, cst.Call) else None
+    name = func.attr if isinstance(func, cst.Attribute) else func
+    return name.value if isinstance(name, cst.Name) else ""
 
 
 def _is_own(at: cst.CSTNode | None) -> bool:
