@@ -22,8 +22,42 @@ def update(x, neighbours):
 
 def test_code_for_what_was_not_given_may_be_meant_for_the_host() -> None:
     assert not jitlint.check_source(NOT_GIVEN.format(test="size is None"), select=["JIT104"]).findings
-    [found] = jitlint.check_source(NOT_GIVEN.format(test="size == 0"), select=["JIT104"]).findings
-    assert (found.severity, found.certainty) == ("error", "definite")
+    for test, told in (("size == 0", ("warning", "possible")), ("True", ("error", "definite"))):
+        [found] = jitlint.check_source(NOT_GIVEN.format(test=test), select=["JIT104"]).findings
+        assert (found.severity, found.certainty) == told
+
+
+TESTED = """
+import sys
+
+import jax
+import jax.numpy as jnp
+
+
+@jax.jit
+def scaled(x):
+    if x > 0:
+        x = x * 2
+    if {inner}:
+        x = int(x)
+    return x
+
+
+if {outer}:
+    scaled(jnp.ones(()))
+    jnp.sum([1.0, 2.0])
+"""
+
+
+def test_what_nobody_knows_to_be_reached_is_possible() -> None:
+    """Tests around the call of a traced function say whether it is traced, not what happens then."""
+    for inner, outer, told in (
+        ("True", "True", ["definite", "definite", "definite"]),
+        ("True", "len(sys.argv) > 1", ["definite", "definite", "possible"]),
+        ("len(sys.argv) > 1", "True", ["definite", "possible", "definite"]),
+    ):
+        report = jitlint.check_source(TESTED.format(inner=inner, outer=outer), select=["JIT101", "JIT104", "JIT108"])
+        assert [found.certainty for found in report.findings] == told
 
 AHEAD = """
 import jax

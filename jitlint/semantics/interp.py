@@ -159,9 +159,11 @@ class Trace:
     """Ids of containers that are arguments of the traced function."""
     signature: Any = None
     """What tells this trace from others of the same entry (None: not known)."""
+    forks: int = 0
+    """How many undecided tests say that it begins."""
     tests: int = 0
-    """In a function that nobody in the project calls: how many undecided tests say that it begins. They ask for what
-    that function was given, and what is traced may have been chosen by the same tests."""
+    """In a function that nobody in the project calls: the same. They ask for what that function was given, and what is
+    traced may have been chosen by the same tests."""
 
 
 @dataclass(eq=False, slots=True)
@@ -433,6 +435,8 @@ class Interpreter:
             event.guards = frozenset().union(*(g.names for g in inner))
         if isinstance(event, TracedUse) and self.traces and not self._arrives(event, inner):
             return
+        if isinstance(event, Fault) and self.forks > (self.traces[0].forks if self.traces else 0):
+            event.possible = True  # nobody knows that the tests around it lead here
         key = (type(event), id(event.node), event.role)
         bucket = self.events.setdefault(key, Bucket())
         if isinstance(event, TracedUse):

@@ -310,6 +310,7 @@ def host_call(
             len(interp.frames),
             arguments,
             signature,
+            forks=interp.forks,
             tests=interp.forks if interp.root is not None else 0,
         )
     )
