@@ -25,7 +25,8 @@ def step(w, grad, lr):
 ## When it is silent
 
 On two or three known values (or as many as the option `max-variants` says), on the sizes of shares of a whole
-(`min(size, total - start)` over `range(0, total, size)`: two values), and on flags, names and enum members.
+(`min(size, total - start)` over `range(0, total, size)`: two values), on flags, names and enum members, and on the axes of
+arrays.
 
 ## Fix safety
 
@@ -36,12 +37,17 @@ from collections.abc import Iterator
 
 from jitlint.api import Context, EntryCall, Report, Rule, Severity
 
+_AXES = {"axis", "axes", "ax", "dim", "dims", "dimension", "axis_index"}
+"""Names of parameters that have as many values as an array has axes, and must be static."""
+
 
 def check(event: EntryCall, ctx: Context) -> Iterator[Report]:
     """Report a static parameter whose value keeps changing."""
     for cause in ctx.changing(event):
         many = cause.count.number is None or cause.count.number > ctx.limits.variants
         if cause.kind != "static" or not many or cause.setting or not (cause.loop or ctx.python_numbers(cause)):
+            continue
+        if cause.part.param in _AXES:
             continue
         name = f"`{cause.part.param}{cause.part.path}` of `{event.entry.name}`"
         yield Report(

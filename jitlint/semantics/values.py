@@ -670,6 +670,8 @@ def _merge(a: Value, b: Value, depth: int) -> Value | None:
         if ta == tb and ta != "NoneType" and ta is not None:
             if isinstance(a, Host) and not isinstance(a, Steps | DtypeOf) and loops == a.loops:
                 return a
+            if isinstance(b, Host) and not isinstance(b, Steps | DtypeOf) and loops == b.loops and (b.via or not a.via):
+                return b  # what a test said of it for a while
             return Host(ta, loops, a.via or b.via)
         return None
     if isinstance(a, Array) and isinstance(b, Array):

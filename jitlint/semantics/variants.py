@@ -260,4 +260,7 @@ def _over_calls(p: Part, seen: list[_Seen]) -> Cause | None:
     nodes = tuple(n for s in known if (n := _atom(s, p).node) is not None)
     setting = all(_atom(s, p).setting for s in known)
     exact = all(s.call.moment.certain for s in known)
-    return Cause(p, Count(len(values), exact), texts, (*other, *(s.call for s in known)), None, setting, nodes)
+    # of objects that are new, other calls of a function that nobody in the project calls make more
+    anew = p.kind in ("fresh", "meta") and any(s.call.moment.run is not None and s.call.moment.run.root for s in known)
+    count = Count(None, exact, calls=True) if anew else Count(len(values), exact)
+    return Cause(p, count, texts, (*other, *(s.call for s in known)), None, setting, nodes)
