@@ -192,6 +192,7 @@ def forget_scopes() -> None:
     _scopes.clear()
     _loops.clear()
     _constants.clear()
+    _descendants.cache_clear()
 
 
 def _bind_block(suite: cst.BaseSuite | cst.Else | cst.Finally, out: _Binder) -> None:
