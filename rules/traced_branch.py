@@ -85,6 +85,8 @@ def check(event: TruthTest, ctx: Context) -> Iterator[Report]:
         return
     what = ctx.code(event)
     message = f"{CONSTRUCTS[event.construct]} the traced value `{what}`: {event.verb} {event.error}"
+    if event.declared:
+        message = f"{CONSTRUCTS[event.construct]} `{what}`, which may be an array: raises {event.error} when it is traced"
     yield Report(
         event.node,
         message,

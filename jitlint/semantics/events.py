@@ -65,6 +65,11 @@ class TruthTest(TracedUse):
     reached: bool = True
     """False where an earlier test of the same decision raises for certain; it would be the next one to raise."""
 
+    @property
+    def declared(self) -> bool:
+        """Is it an array as far as its parameter declares, of a function that nobody calls?"""
+        return isinstance(self.leaf, Array) and not self.leaf.is_traced
+
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class NeedsConcrete(TracedUse):
