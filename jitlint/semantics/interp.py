@@ -1633,7 +1633,7 @@ class Interpreter:
         self.trail.undo(mark)
         self.trail.merge([{}, changes], join)
         kept = [m for m in members(left) if operators.known_truth(m) is not is_and]
-        if not kept:
+        if not kept or right == Const(not is_and) and _gives_bool(node.left):
             return right
         self.last_operand = (node, right)
         return join(left if len(kept) == len(members(left)) else join_all(kept), right)
@@ -1903,6 +1903,18 @@ def _given(value: Value) -> Value:
     if isinstance(value, Tree):
         return replace(value, given=True)
     return GIVEN if type(value) is Unknown else value
+
+
+def _gives_bool(node: cst.BaseExpression) -> bool:
+    """Is the value of an expression its own truth?"""
+    match node:
+        case cst.BooleanOperation(left=left, right=right):
+            return _gives_bool(left) and _gives_bool(right)
+        case cst.UnaryOperation(operator=cst.Not()) | cst.Comparison():
+            return True
+        case cst.Call(func=cst.Name(value="isinstance" | "hasattr" | "callable" | "bool")):
+            return True
+    return False
 
 
 def _raises_again(handler: cst.ExceptHandler | cst.ExceptStarHandler) -> bool:
