@@ -1390,7 +1390,7 @@ def _constants(value: Value | None) -> set[Any] | None:
     items: tuple[Value, ...] | None = None
     if isinstance(content, SetV):
         only = content.slots.get("elem")
-        items = () if only is None else (only,)
+        items = () if only is None else members(only)
     elif isinstance(content, Tup):
         items = content.items
     if items is None or not all(isinstance(i, Const) for i in items):
@@ -1405,8 +1405,8 @@ def _call_vmap(interp: Interpreter, wrapped: Wrapped, args: Args, node: cst.CSTN
         excluded = _constants(wrapped.options.get("excluded"))
 
         def one(i: int | str, v: Value) -> Value:
-            if excluded is not None and i in excluded:
-                return v
+            if i in excluded if excluded is not None else isinstance(i, str):
+                return v  # names are given for what is excluded
             out = abstract(interp, v, None, origin, keep_python=False)
             out = replace(out, shape=None) if isinstance(out, Array) else out
             return out if excluded is not None else union([v, out])

@@ -203,19 +203,16 @@ def _instance(interp: Interpreter, value: Obj) -> str | None:
         return f"a member of the enum `{cls.name}`"
     if cls.facts.module in ("linen", "haiku"):
         return f"the module `{cls.name}`, which is no pytree,"
-    if cls.facts.module is not None or not is_plain(cls) or value.open and has_pytree_kin(interp, cls):
+    if cls.facts.module is not None or not is_plain(cls) or value.open and not is_alone(interp, cls):
         return None
     return f"an instance of `{cls.name}`, which is no pytree,"
 
 
-def has_pytree_kin(interp: Interpreter, cls: ClassV) -> bool:
-    """Is some class that derives from it a pytree, or not understood?"""
-    return any(
-        c is not cls
-        and any(b is cls for b in c.mro())
-        and (c.facts.pytree or c.facts.namedtuple or c.facts.opaque or c.facts.metaclass)
-        for c in interp.classes
-    )
+def is_alone(interp: Interpreter, cls: ClassV) -> bool:
+    """Is what is declared as an instance of the plain class no pytree either: one of the class itself, unless that is
+    abstract, or of one of the classes that derive from it?"""
+    derived = [c for c in interp.classes if c is not cls and any(b is cls for b in c.mro())]
+    return all(map(is_plain, derived)) and (bool(derived) or LibV("abc.ABC") not in cls.bases)
 
 
 def is_plain(cls: ClassV) -> bool:

@@ -712,7 +712,10 @@ def _merge(a: Value, b: Value, depth: int) -> Value | None:
                 o.several = True
                 return o
 
-            return _merge_boxes(a, b, depth, make)
+            merged = _merge_boxes(a, b, depth, make)
+            if merged is a:
+                a.several = True
+            return merged
         return None
     if isinstance(a, Bound) and isinstance(b, Bound):
         if a.func is b.func:
