@@ -280,8 +280,9 @@ class Interpreter:
         self.time = 0
         self.steps = 0
         self.budget = STEPS_PER_STATEMENT
-        self.ternary: tuple[cst.IfExp, Value, Value] | None = None
-        """The last conditional expression whose test was not decided, and the two values it may have."""
+        self.choice: tuple[cst.BaseExpression, cst.BaseExpression, Value, Value] | None = None
+        """The last expression that a test chose the value of which was not decided, such as a conditional one, with the
+        test and the values where it holds and where it does not."""
         self.made: list[Entry] = []
         """The entries that the running root made, see :meth:`new_root`."""
         self.allowance = STEPS_PER_STATEMENT // 3
@@ -535,6 +536,7 @@ class Interpreter:
             not self.forks,
             func.name if func is not None else "",
             self.root,
+            self.frames[0],
             before,
             value,
             func is not None and (func.flavour == "contextmanager" or func.name in ("__enter__", "__exit__")),
@@ -676,10 +678,10 @@ class Interpreter:
         value = self.eval(node.value)
         for t in node.targets:
             self.assign(t.target, value, node)
-        if self.ternary is not None and self.ternary[0] is node.value and isinstance(node.targets[0].target, cst.Name):
-            choice, one, other = self.ternary
-            if chosen.is_steady(self.frame, choice.test):
-                chosen.note(self.frame, node.targets[0].target.value, choice.test, one, other)
+        if self.choice is not None and self.choice[0] is node.value and isinstance(node.targets[0].target, cst.Name):
+            _, test, one, other = self.choice
+            if chosen.is_steady(self.frame, test):
+                chosen.note(self.frame, node.targets[0].target.value, test, one, other)
         if len(node.targets) == 1 and isinstance(node.targets[0].target, cst.Name):
             flags.note(self, node.targets[0].target.value, node.value, value)
         return True
@@ -1669,7 +1671,7 @@ class Interpreter:
 
         loops = self.decides
         self.fork([then, other])
-        self.ternary = (node, values[0], values[1])
+        self.choice = (node, node.test, values[0], values[1])
         return operators.decided_by(join(values[0], values[1]), loops)
 
     def _subscript(self, node: cst.Subscript) -> Value:

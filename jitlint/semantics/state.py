@@ -59,6 +59,8 @@ class Write:
     """The name of the function that makes it, empty at module level."""
     root: Any
     """The function that nobody in the project calls, under which it happened (None: the module's own run)."""
+    run: Any
+    """As :attr:`Moment.run`."""
     before: Value | None
     value: Value
     put_back: bool = False
