@@ -18,7 +18,9 @@ from jitlint.semantics.state import Box
 from jitlint.semantics.values import (
     Bound,
     Const,
+    DictV,
     Func,
+    Host,
     Jitted,
     LibV,
     Partial,
@@ -84,7 +86,9 @@ def changed(interp: Interpreter, mark: int, steady: bool) -> dict[str, Value]:
 def note(frame: Frame, name: str, test: cst.BaseExpression, one: Value, other: Value) -> None:
     """Remember that a steady test has just chosen what a variable of the running code is."""
     value = frame.env.slots.get(name)
-    if value is None or value is one or value is other or isinstance(value, Const | Unknown):
+    if value is None or one is other or isinstance(value, Const | Unknown):
+        return
+    if (value is one or value is other) and not (isinstance(value, Host) and value.type == "bool"):
         return  # there is but one, or one that other variables may be
     own = [*members(one), *members(other)]
     if any(isinstance(m, Box | Tup) and all(m is not each for each in own) for m in members(value)):
@@ -111,7 +115,14 @@ def recall(interp: Interpreter, test: cst.BaseExpression, holds: bool) -> None:
         if env.slots.get(name) is found.value:
             same = _says_the_same(found.test, test)
             if same is not None:
-                interp.trail.write(env, name, found.arms[0 if holds is same else 1])
+                for box, key in _places(interp.frame, name, found.value):
+                    interp.trail.write(box, key, found.arms[0 if holds is same else 1])
+
+
+def _places(frame: Frame, name: str, value: Value) -> list[tuple[Box, Hashable]]:
+    """Where the value of a variable is: in the variable, and in the dicts of others that it was put into."""
+    dicts = [held for held in frame.env.slots.values() if isinstance(held, DictV)]
+    return [(frame.env, name), *((held, key) for held in dicts for key, item in held.slots.items() if item is value)]
 
 
 def _says_the_same(one: cst.BaseExpression, other: cst.BaseExpression) -> bool | None:
@@ -142,6 +153,12 @@ def call(interp: Interpreter, node: cst.Call, run: Callable[[], Value]) -> Value
     if chosen is None or frame.env.slots.get(name) is not chosen.value or not _are_functions(chosen.arms):
         return run()
     results: list[Value] = []
+    known = [
+        (box, key, found.value)
+        for each, found in frame.chosen.items()
+        if frame.env.slots.get(each) is found.value
+        for box, key in _places(frame, each, found.value)
+    ]
 
     def arm(value: Value, holds: bool) -> Callable[[], bool]:
         def follow() -> bool:
@@ -153,7 +170,9 @@ def call(interp: Interpreter, node: cst.Call, run: Callable[[], Value]) -> Value
         return follow
 
     interp.fork([arm(value, holds) for value, holds in zip(chosen.arms, (True, False), strict=True)])
-    interp.trail.write(frame.env, name, chosen.value)
+    for box, key, value in known:
+        interp.trail.write(box, key, value)
+    interp.choice = (node, chosen.test, results[0], results[1])
     return union(results)
 
 
