@@ -685,6 +685,8 @@ def _operator(interp: Interpreter, model: FunctionModel, values: list[Value], no
     op = _OPERATORS.get(tail)
     if op is not None and len(values) >= 2:
         return operators.binary(interp, op, values[0], values[1], node)
+    if tail == "round" and len(values) == 1 and isinstance(values[0], Array) and values[0].level is Level.NUMPY:
+        return Host("int", values[0].loops)  # only scalars of NumPy can be rounded so
     if any(isinstance(m, Array | Tree) for v in values for m in members(v)):
         return operators.result_array(interp, values, node=node, what=tail)
     kinds = {py_type(v) for v in values}

@@ -392,6 +392,8 @@ def _binary(interp: Interpreter, op: type[cst.CSTNode], left: Value, right: Valu
                 return calls.call_value(interp, Bound(method, me), calls.Args([other]), node)
     if interp.skipped and _may_overload(interp, op, left, right):
         return UNKNOWN
+    if op is cst.Multiply and (_may_repeat(left, right) or _may_repeat(right, left)):
+        return UNKNOWN
     if isinstance(left, Array | Tree) or isinstance(right, Array | Tree):
         return _array_binary(interp, op, left, right, node)
     if op is cst.BitOr and (kinds := _alternatives(left)) and (others := _alternatives(right)):
@@ -422,6 +424,13 @@ def _binary(interp: Interpreter, op: type[cst.CSTNode], left: Value, right: Valu
         return out
     leaks.check(interp, [left, right], node)
     return UNKNOWN
+
+
+def _may_repeat(sequence: Value, number: Value) -> bool:
+    """May the number be a scalar of NumPy, which repeats a list as an int does?"""
+    if not isinstance(sequence, ListV | Tup) or not isinstance(number, Array) or number.level is not Level.NUMPY:
+        return False
+    return number.shape in (None, ()) and number.via != ZERO_D and shapes.kind(number.dtype) in (None, "int")
 
 
 def _may_overload(interp: Interpreter, op: type[cst.CSTNode], left: Value, right: Value) -> bool:
