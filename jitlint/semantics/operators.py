@@ -294,6 +294,8 @@ def truth(interp: Interpreter, value: Value, node: cst.CSTNode, construct: str) 
             interp.emit(_truth_test(interp, value, m, node, construct, error, possible))
             return None
         if isinstance(m, Array) and m.via == DECLARED and isinstance(value, Union):
+            if any(py_type(other) == "bool" for other in members(value)):
+                return None  # a condition, for callers that know it
             interp.emit(_truth_test(interp, value, m, node, construct, "TracerBoolConversionError", True))
     return None
 
