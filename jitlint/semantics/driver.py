@@ -109,7 +109,7 @@ def _finding(ctx: Context, rule: Rule, event: Event, report: Report) -> Finding:
     module: Module = unit.module
     certainty = report.certainty
     if certainty is None:
-        certainty = Certainty.POSSIBLE if isinstance(event, Fault) and event.possible else Certainty.DEFINITE
+        certainty = Certainty.POSSIBLE if isinstance(event, Fault) and not event.certain else Certainty.DEFINITE
     severity = report.severity or rule.severity
     if certainty is Certainty.POSSIBLE and severity is Severity.ERROR:
         severity = Severity.WARNING

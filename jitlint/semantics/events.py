@@ -37,14 +37,21 @@ class Event:
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class Fault(Event):
-    """Something that JAX refuses. It is ``possible`` only where it takes one of several alternatives of a value."""
+    """Something that JAX refuses. It is ``possible`` only where it takes one of several alternatives of a value, and
+    ``tested`` where a test leads to it of which nobody knows how it comes out."""
 
     possible: bool = False
+    tested: bool = False
+
+    @property
+    def certain(self) -> bool:
+        """Is it known to happen?"""
+        return not self.possible and not self.tested
 
     @property
     def verb(self) -> str:
-        """For messages: ``raises``, or ``may raise`` when it is only possible."""
-        return "may raise" if self.possible else "raises"
+        """For messages: ``raises``, or ``may raise`` when that is not certain."""
+        return "raises" if self.certain else "may raise"
 
 
 @dataclass(eq=False, slots=True, kw_only=True)

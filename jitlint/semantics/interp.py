@@ -56,10 +56,12 @@ from jitlint.semantics.state import Box, Changes, Running, Trail, Write
 from jitlint.semantics.timing import Stopwatch
 from jitlint.semantics.values import (
     FALSE,
+    FALSY,
     GIVEN,
     NO_LOOPS,
     NONE,
     TRUE,
+    TRUTHY,
     UNKNOWN,
     Array,
     ClassV,
@@ -437,7 +439,7 @@ class Interpreter:
         if isinstance(event, TracedUse) and self.traces and not self._arrives(event, inner):
             return
         if isinstance(event, Fault) and self.forks > (self.traces[0].forks if self.traces else 0):
-            event.possible = True  # nobody knows that the tests around it lead here
+            event.tested = True
         key = (type(event), id(event.node), event.role)
         bucket = self.events.setdefault(key, Bucket())
         if isinstance(event, TracedUse):
@@ -446,13 +448,13 @@ class Interpreter:
             elif len(bucket.events) < 8:
                 strongest = bucket.events[0]
                 assert isinstance(strongest, TracedUse)
-                if strongest.possible and not event.possible:
+                if event.certain and not strongest.certain:
                     bucket.events.insert(0, event)
                 elif event.value != strongest.value or event.trace != strongest.trace:
                     bucket.events.append(event)
         elif len(bucket.events) < 64:
             first = bucket.events[0] if bucket.events else None
-            stronger = isinstance(first, Fault) and first.possible and isinstance(event, Fault) and not event.possible
+            stronger = isinstance(first, Fault) and isinstance(event, Fault) and event.certain and not first.certain
             bucket.events.insert(0 if stronger else len(bucket.events), event)
 
     def _is_chosen(self) -> bool:
@@ -967,6 +969,7 @@ class Interpreter:
                 self._narrow(test, lambda v: operators.known_truth(v) is not (not holds))
                 if holds:
                     self._narrow_unknown(test, False)
+                self._narrow_truth(test, holds)
                 if self.frame.flags and isinstance(test, cst.Name):
                     asked = flags.meant(self, test.value)
                     if asked is not None:
@@ -1032,6 +1035,17 @@ class Interpreter:
         value = NONE if none else given[0] if len(given) == 1 else Union(tuple(given))
         if any(isinstance(m, Tree) or type(m) is Unknown for m in members(place[2])):
             self._say(place[0], place[1], value)
+
+    def _narrow_truth(self, node: cst.BaseExpression, holds: bool) -> None:
+        """What is not known of a variable of a function, or of an attribute, is now known to be true, or not to be."""
+        place = self.place(node)
+        if place is None or isinstance(place[0], Env) and place[0].parent is None:
+            return
+        box, key, value = place
+        if type(value) is Host and value.type == "bool":
+            self._say(box, key, Const(holds, value.loops, value.via))
+        elif type(value) is Unknown or value is GIVEN and holds:
+            self._say(box, key, TRUTHY if holds else FALSY)
 
     def _narrow_to(self, node: cst.BaseExpression, value: Const) -> None:
         place = self.place(node)

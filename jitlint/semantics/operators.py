@@ -34,6 +34,7 @@ from jitlint.semantics.values import (
     Const,
     DictV,
     DtypeOf,
+    Falsy,
     Func,
     Given,
     Gone,
@@ -241,6 +242,10 @@ def known_truth(v: Value) -> bool | None:
     match v:
         case Const(value=c):
             return bool(c)
+        case Given(true=True):
+            return True
+        case Falsy():
+            return False
         case Tup(items=items) if items is not None:
             return bool(items)
         case ListV():

@@ -92,10 +92,21 @@ UNKNOWN = Unknown()
 
 @dataclass(frozen=True, slots=True)
 class Given(Unknown):
-    """Nothing is known, but that a test found it not to be None."""
+    """Nothing is known, but that a test found it not to be None, or even to be true."""
+
+    true: bool = False
 
 
 GIVEN = Given()
+TRUTHY = Given(true=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Falsy(Unknown):
+    """Nothing is known, but that a test found it to be false, empty or None."""
+
+
+FALSY = Falsy()
 
 
 @dataclass(frozen=True, slots=True)
@@ -604,6 +615,8 @@ def join(a: Value, b: Value, depth: int = 0) -> Value:
     if a is b:
         return a
     if isinstance(a, Unknown) or isinstance(b, Unknown):
+        if isinstance(a, Given) and isinstance(b, Given):
+            return GIVEN
         return next((v for v in (a, b) if isinstance(v, Gone)), UNKNOWN)
     if depth > MAX_DEPTH:
         return UNKNOWN
