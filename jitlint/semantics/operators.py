@@ -410,7 +410,7 @@ def _binary(interp: Interpreter, op: type[cst.CSTNode], left: Value, right: Valu
     lt, rt = py_type(left), py_type(right)
     if lt == "str" and op is cst.Modulo:
         return _percent(interp, left, right, node)
-    if lt == "str" or rt == "str":
+    if (lt == "str" or rt == "str") and op in (cst.Add, cst.Multiply):
         return text_of(left, right)
     if lt in NUMBERS and rt in NUMBERS:
         if op in _FOLD and (stepped := stepwise(_FOLD[op], left, right)) is not None:
@@ -1022,9 +1022,9 @@ def _subscript(interp: Interpreter, base: Value, index: Value, node: cst.Subscri
                     return Const(text[index.value])
                 except IndexError:
                     return UNKNOWN
-            return Host("str")
+            return UNKNOWN if py_type(index) == "str" else Host("str")
         case Host(type="str"):
-            return base
+            return UNKNOWN if py_type(index) == "str" else base
         case Obj():
             cls = base.project_class
             if cls is not None:
