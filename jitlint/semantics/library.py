@@ -366,7 +366,7 @@ def _check_concrete(interp: Interpreter, model: FunctionModel, given: Given, nod
             if error_here is None:
                 continue
             need = model.need.get(name)
-            if need == "bins" and isinstance(m, Array) and m.shape is None and m.python is None:
+            if need == "bins" and (isinstance(m, Tree) or isinstance(m, Array) and m.shape is None and m.python is None):
                 break  # as likely the edges as their number
             if isinstance(m, Array) and m.shape and need in ("bins", "count", "size"):
                 # a whole array of counts: what it asks for is the data, or (bin edges) nothing
