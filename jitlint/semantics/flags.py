@@ -19,20 +19,16 @@ _TESTS = frozenset({cst.BooleanOperation, cst.Call, cst.Comparison, cst.UnaryOpe
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """What a variable was given: the value of a ``test``, at a ``time``; ``names`` are what decides it."""
+    """What a variable was given: the value of a ``test``, at a ``time``."""
 
     test: cst.BaseExpression
-    names: frozenset[str]
     time: int
 
 
 def note(interp: Interpreter, name: str, test: cst.BaseExpression, value: Value) -> None:
     """Remember that a variable of the running function was given the value of a test that is not decided."""
     if type(test) in _TESTS and not isinstance(value, Const) and interp.frame.func is not None:
-        slots = interp.frame.env.slots
-        names = names_in(test)
-        if name not in names and not names.isdisjoint(slots):
-            interp.frame.flags[name] = Flag(test, frozenset({name, *names}), interp.time)
+        interp.frame.flags[name] = Flag(test, interp.time)
 
 
 def meant(interp: Interpreter, name: str) -> cst.BaseExpression | None:
@@ -41,7 +37,10 @@ def meant(interp: Interpreter, name: str) -> cst.BaseExpression | None:
     flag, func = frame.flags.get(name), frame.func
     if flag is None or func is None:
         return None
-    for each in flag.names:
+    names = names_in(flag.test)
+    if name in names or names.isdisjoint(frame.env.slots):
+        return None
+    for each in (name, *names):
         log = interp.writes.get((id(frame.env), each))
         if log and log[-1].time > flag.time:
             return None
