@@ -12,6 +12,7 @@ from jitlint.knowledge import AttributeModel, MethodModel
 from jitlint.semantics import calls, lifetime, linen, modelled, operators, overrides, shapes
 from jitlint.semantics.source import all_params, descendants
 from jitlint.semantics.values import (
+    FALSE,
     NONE,
     UNKNOWN,
     Array,
@@ -57,7 +58,7 @@ def get_attribute(interp: Interpreter, base: Value, name: str, node: cst.CSTNode
 def _get(interp: Interpreter, base: Value, name: str, node: cst.CSTNode) -> Value:
     match base:
         case LibV(name=library):
-            return _library_attribute(interp, library, name, node)
+            return library_attribute(interp, library, name)
         case ModuleV():
             return _module_attribute(interp, base, name, node)
         case Array():
@@ -124,7 +125,8 @@ def _get(interp: Interpreter, base: Value, name: str, node: cst.CSTNode) -> Valu
 _NUMBERS = {"bool": bool, "int": int, "float": float, "complex": complex, "number": float}
 
 
-def _library_attribute(interp: Interpreter, library: str, name: str, node: cst.CSTNode) -> Value:
+def library_attribute(interp: Interpreter, library: str, name: str) -> Value:
+    """What a name of a library stands for."""
     known = interp.library_names.get((library, name))
     if known is None:
         known = interp.library_names[library, name] = _find_library_attribute(interp, library, name)
@@ -135,8 +137,8 @@ def _find_library_attribute(interp: Interpreter, library: str, name: str) -> Val
     dotted = f"{library}.{name}"
     constant = interp.knowledge.constant(dotted)
     if constant is not None:
-        if constant == "none":
-            return NONE
+        if constant in ("none", "false"):
+            return NONE if constant == "none" else FALSE
         if constant in ("float", "int", "bool", "str"):
             return Host(constant)
     if library == "os" and name == "environ":

@@ -456,7 +456,7 @@ def decorate(interp: Interpreter, decorator: cst.Decorator, value: Value, node: 
                 return value
             return value
         if interp.knowledge.function(dec.name) is None or not library.decorates(interp, dec.name):
-            return UNKNOWN if dec.name.split(".")[0] in _FOREIGN_COMPILERS else value
+            return UNKNOWN if dec.name.split(".")[0] in _FOREIGN_COMPILERS else _rewrapped(value)
     if (
         isinstance(dec, Bound)
         and isinstance(dec.func, Func | Jitted) is False
@@ -469,7 +469,7 @@ def decorate(interp: Interpreter, decorator: cst.Decorator, value: Value, node: 
     if isinstance(dec, Unknown):
         made_by = interp.eval(expr.func) if isinstance(expr, cst.Call) else dec
         foreign = any(isinstance(m, LibV) and m.name.split(".")[0] in _FOREIGN_COMPILERS for m in members(made_by))
-        return UNKNOWN if foreign else value
+        return UNKNOWN if foreign else _rewrapped(value)
     with transforms.decorating(interp, expr):
         out = call_value(interp, dec, Args([value], pos_nodes=[node]), expr)
     if isinstance(out, Unknown) and isinstance(dec, LibV | Partial | Bound):
@@ -478,8 +478,15 @@ def decorate(interp: Interpreter, decorator: cst.Decorator, value: Value, node: 
             made = made.func
         model = interp.knowledge.function(made.name) if isinstance(made, LibV) else None
         # a transform that is not followed passes other arguments on than it gets
-        return value if model is None or model.transform is None else UNKNOWN
+        return _rewrapped(value) if model is None or model.transform is None else UNKNOWN
     return out
+
+
+def _rewrapped(value: Value) -> Value:
+    """What is taken for the result of a decorator that is not followed: the function itself."""
+    if isinstance(value, Func):
+        value.rewrapped = True
+    return value
 
 
 def is_dispatched(node: cst.FunctionDef) -> bool:
@@ -535,12 +542,22 @@ def call_function(interp: Interpreter, func: Func, args: Args, node: cst.CSTNode
     env = Env(func.env, func.name)
     for p in params:
         env.slots[p.name] = _argument(interp, func, p, binding, args, node)
+    if func.rewrapped:
+        env.slots.update({k: UNKNOWN for k, v in env.slots.items() if isinstance(v, Array) and v.level is Level.NUMPY})
+    interp.unsure += func.rewrapped
+    try:
+        return _run(interp, func, env, binding, args, node)
+    finally:
+        interp.unsure -= func.rewrapped
+
+
+def _run(interp: Interpreter, func: Func, env: Env, binding: Binding, args: Args, node: cst.CSTNode | None) -> Value:
     if func.flavour == "lru_cache":
         return _call_cached(interp, func, env, binding, node)
     memo_key = _memo_key(interp, func, env)
     if memo_key is not None and memo_key in interp.memo:
         return interp.memo[memo_key]
-    steps, said = interp.steps, (interp.activity, len(interp.entries))
+    key, steps, said = id(func.lazy), interp.steps, (interp.activity, len(interp.entries))
     try:
         return _run_memoised(interp, func, env, node, args, memo_key)
     finally:
@@ -1090,7 +1107,9 @@ _CONTAINERS = {
     **{f"builtins.{kind}": kind for kind in ("dict", "list", "tuple")},
     **{f"typing.{kind.title()}": kind for kind in ("dict", "list", "tuple")},
     # a sequence is often an array all the same, a mapping never is
-    **{f"{module}.{name}": "dict" for module in ("collections.abc", "typing") for name in ("Mapping", "MutableMapping")},
+    **{
+        f"{module}.{name}": "dict" for module in ("collections.abc", "typing") for name in ("Mapping", "MutableMapping")
+    },
 }
 
 

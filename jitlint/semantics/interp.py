@@ -27,7 +27,6 @@ from jitlint.semantics import (
     flags,
     instances,
     lifetime,
-    modelled,
     operators,
     tables,
     trips,
@@ -1457,7 +1456,7 @@ class Interpreter:
                 value = inner
             elif isinstance(base, LibV):
                 sub = self.project.resolve(self.frame.module.module, f"{dotted}.{name}" if dotted else name, level)
-                value = self.module(sub) if sub is not None else modelled.named(self, f"{base.name}.{name}")
+                value = self.module(sub) if sub is not None else attributes.library_attribute(self, base.name, name)
             elif isinstance(base, Unknown) and level:
                 sub = self.project.resolve(self.frame.module.module, f"{dotted}.{name}" if dotted else name, level)
                 value = self.module(sub) if sub is not None else UNKNOWN

@@ -255,7 +255,7 @@ def known_truth(v: Value) -> bool | None:
         case Func() | ModuleV() | ClassV() | Jitted() | Partial() | Wrapped() | Bound():
             return True
         case LibV(name=name):
-            return True if name[:1].isupper() or name.count(".") > 0 else None
+            return None if name.rpartition(".")[2].isupper() else True if name[:1].isupper() or "." in name else None
         case Obj():
             cls = v.project_class
             if cls is None or cls.facts.namedtuple or cls.facts.enum:

@@ -356,7 +356,9 @@ def make_jitted(
     entry.made_under = interp.root
     entry.time = interp.tick()
     _read_options(interp, entry)
-    if isinstance(func, Array | Const | Host | Tup | ListV | DictV | SetV):
+    if isinstance(func, Host):
+        return UNKNOWN  # an annotation that does not mean it
+    if isinstance(func, Array | Const | Tup | ListV | DictV | SetV):
         kinds = {Array: "an array", ListV: "a list", Tup: "a tuple", DictV: "a dict", SetV: "a set"}
         what = kinds.get(type(func), "a value")
         interp.emit(BadSite(node=node, unit=interp.unit, entry=entry, problem="not-callable", detail=what))

@@ -392,6 +392,8 @@ class Func(Value):
     """``static``, ``class`` or ``property`` for methods so decorated; ``lru_cache``, ``contextmanager``."""
     configured: bool = False
     """The defaults of its parameters are replaced by settings from elsewhere."""
+    rewrapped: bool = False
+    """A decorator that is not followed may have made another function of it, such as a jitted one."""
     moment: Moment = Moment()
     """When it was made, as far as the run of the program tells."""
 
