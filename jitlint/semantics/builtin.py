@@ -1017,11 +1017,11 @@ def _dict_method(interp: Interpreter, me: Value, method: str, args: Args, node: 
             return default
         case "update":
             operators.outer_write(interp, me, DictV.REST, first if args.pos else NONE, node, "method", name)
-            if isinstance(first, DictV):
-                for k, v in first.slots.items():
-                    interp.write(me, k, v, node)
-            elif args.pos:
-                interp.write(me, DictV.REST, UNKNOWN, node)
+            if args.pos:
+                entries: dict[Any, Value] = first.slots if isinstance(first, DictV) else {DictV.REST: UNKNOWN}
+                for k, v in me.updated(entries).items():
+                    if me.slots.get(k) is not v:
+                        interp.write(me, k, v, node)
             for kw, v in args.kw.items():
                 interp.write(me, kw, v, node)
             return NONE

@@ -1595,10 +1595,9 @@ class Interpreter:
         for e in node.elements:
             if isinstance(e, cst.StarredDictElement):
                 other = self.eval(e.value)
-                if isinstance(other, DictV):
-                    out.slots.update(other.slots)
-                else:
-                    out.slots[DictV.REST] = traced_leaf(other) or UNKNOWN
+                unknown: dict[Any, Value] = {DictV.REST: traced_leaf(other) or UNKNOWN}
+                entries = other.slots if isinstance(other, DictV) else unknown
+                out.slots.update(out.updated(entries))
                 continue
             assert isinstance(e, cst.DictElement)
             key = self.eval(e.key)

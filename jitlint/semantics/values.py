@@ -308,6 +308,12 @@ class DictV(Box, Value):
     def rest(self) -> Value | None:
         return self.slots.get(DictV.REST)
 
+    def updated(self, entries: Mapping[Any, Value]) -> dict[Any, Value]:
+        """What its slots are after an update with these, of which those at ``REST`` may be at any key."""
+        rest = entries.get(DictV.REST)
+        slots = self.slots if rest is None else {k: join(v, rest) for k, v in self.slots.items()}
+        return {**slots, **entries} if rest is None else {**slots, **entries, DictV.REST: slots.get(DictV.REST, rest)}
+
     def entries(self) -> dict[Any, Value]:
         """Values by constant key."""
         return {k: v for k, v in self.slots.items() if k is not DictV.REST}
@@ -538,6 +544,8 @@ class ClassFacts:
     """Some decorator is not understood: what it makes of the class is not known."""
     configured: bool = False
     """The defaults of its fields are replaced by settings from elsewhere."""
+    bound: bool = False
+    """Bound methods of its instances are pytrees as well."""
 
 
 class Obj(Box, Value):
