@@ -994,7 +994,12 @@ def call_wrapped(interp: Interpreter, wrapped: Wrapped, args: Args, node: cst.CS
 
 def _call_custom(interp: Interpreter, wrapped: Wrapped, args: Args, node: cst.CSTNode) -> Value:
     """A ``custom_vjp`` or ``custom_jvp`` function; its rules run too where it is differentiated under a trace."""
-    result = calls.call_value(interp, wrapped.func, args, node)
+    linear = any(has_linear(v) for v in args.values())
+    primals = _each(args, lambda _, v: _mapped(v, _primal)) if linear else args
+    result = calls.call_value(interp, wrapped.func, primals, node)
+    if linear:
+        origin = tracing_origin(interp, "grad", node)
+        result = _mapped(result, lambda v: _differentiated(v, origin))
     given = wrapped.options.get("nondiff_argnums", NONE)
     apart = () if given == NONE else _ints(given)
     resolved = _resolved(wrapped.func, args) if "nondiff_argnames" not in wrapped.options else None
@@ -1008,10 +1013,19 @@ def _call_custom(interp: Interpreter, wrapped: Wrapped, args: Args, node: cst.CS
             residuals = out.items[1] if out.items is not None and len(out.items) == 2 else UNKNOWN
             calls.call_value(interp, bwd, Args([*first, residuals, cotangent]), node)
         elif jvp is not None:
-            primals = Tup(tuple(v for i, v in enumerate(resolved) if i not in apart))
-            tangents = Tup((cotangent,) * len(primals.items or ()))
-            calls.call_value(interp, jvp, Args([*first, primals, tangents]), node)
+            rest = tuple(v for i, v in enumerate(resolved) if i not in apart)
+            tangents = Tup((cotangent,) * len(rest))
+            calls.call_value(interp, jvp, Args([*first, Tup(rest), tangents]), node)
     return result
+
+
+def _primal(v: Value) -> Value:
+    """What a function with rules of its own is run with: ``grad`` and ``jvp`` ask the rules for the rest."""
+    return replace(v, level=Level.HOST, origin=None) if isinstance(v, Array) and v.level is Level.LINEAR else v
+
+
+def _differentiated(v: Value, origin: Origin) -> Value:
+    return replace(v, level=Level.LINEAR, origin=origin) if isinstance(v, Array) and v.level is Level.HOST else v
 
 
 def _resolved(func: Value, args: Args) -> list[Value] | None:
