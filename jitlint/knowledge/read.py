@@ -65,6 +65,7 @@ RESULTS = frozenset(
         "instances",
         "kept",
         "each",
+        "copy",
         "operator",
         "summed",
     }

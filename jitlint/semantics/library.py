@@ -570,6 +570,12 @@ def _shaped(
             return Host(
                 model.type or "object", operators._loops(*values), operators._via(*values) or _effect_via(model)
             )
+        case "copy":
+            found = given.get(result.arg)
+            copied = transforms._mapped(found[0] if found is not None else UNKNOWN, lambda v: v)
+            if isinstance(copied, DictV) and model.type is not None:
+                copied.kind = model.type
+            return copied
         case "subdtype":
             return _is_subdtype(*values)
         case "none":

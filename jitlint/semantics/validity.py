@@ -239,7 +239,7 @@ def unhashable(value: Value, depth: int = 0) -> str | None:
         case ListV():
             return f"a {value.kind}"
         case DictV():
-            return f"a {value.kind}"
+            return None if value.kind == "FrozenDict" else f"a {value.kind}"
         case SetV():
             return None if value.kind == "frozenset" else f"a {value.kind}"
         case SliceV():
