@@ -570,7 +570,10 @@ def _check_site(interp: Interpreter, entry: Entry, func: Value) -> None:
 
 
 def unknown_option(interp: Interpreter, entry: Entry, option: str, known: list[str]) -> None:
-    """An option was given to jit that it does not have: a spelling mistake, most likely."""
+    """An option was given to jit that it does not have: a spelling mistake, most likely. Where one of several transforms
+    is called, it is for another one."""
+    if interp.unsure:
+        return
     close = " ".join(get_close_matches(option, known, n=2, cutoff=0.7))
     node = entry.option_nodes.get(option) or entry.node
     interp.emit(BadSite(node=node, unit=interp.unit, entry=entry, problem="option", detail=f"{option}:{close}"))
