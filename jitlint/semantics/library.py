@@ -26,6 +26,7 @@ from jitlint.semantics.calls import Args
 from jitlint.semantics.entry import STATIC_BY_ANNOTATION
 from jitlint.semantics.events import ArrayWanted, DynamicShape, GradientCut, LostUpdate, NeedsConcrete
 from jitlint.semantics.values import (
+    FALSE,
     NONE,
     TRUE,
     UNKNOWN,
@@ -1196,9 +1197,13 @@ def _transform(interp: Interpreter, model: FunctionModel, args: Args, node: cst.
         result = transforms.host_call(
             interp, "grad", None, node, False, lambda: calls.call_value(interp, inner, Args(linear), node)
         )
+        aux: tuple[Value, ...] = ()
+        if args.kw.get("has_aux", FALSE) != FALSE:
+            aux = (transforms._delinearize(interp, transforms._aux(result), linear, node, aux=True),)
+            result = transforms._first(result)
         out = transforms._delinearize(interp, result, linear, node)
         # What vjp and linearize give is a function that is a pytree.
-        return Tup((out, Wrapped("tree_partial", UNKNOWN, {}, node))) if kind != "jvp" else Tup((out, out))
+        return Tup((out, out if kind == "jvp" else Wrapped("tree_partial", UNKNOWN, {}, node), *aux))
     if kind in ("eval_shape", "linear_transpose"):
         func = args.pos[0] if args.pos else UNKNOWN
         filters: dict[str, Value] = {"filter": TRUE} if model.transform == "filter_eval_shape" else {}
