@@ -104,3 +104,41 @@ def summary(x, labels: Array = None):
 
 def test_what_is_not_given_may_decide_the_type_of_another_argument() -> None:
     assert {f.severity for f in jitlint.check_source(TWO_KINDS, select=["JIT108"]).findings} <= {"warning"}
+
+
+DECLARED = """
+import dataclasses
+from collections.abc import Mapping
+
+import jax
+
+
+@dataclasses.dataclass
+class Settings:
+    n: int
+
+
+def scaled(x, settings):
+    return x
+
+
+static = jax.jit(scaled, static_argnums=1)
+
+
+def run(x, declared: {annotation}):
+    static(x, declared)
+
+
+static(1.0, {given})
+"""
+
+
+def test_an_annotation_is_no_certainty() -> None:
+    """A tuple is often given where a list is declared, and a frozen dict where a dict is."""
+    for annotation, given in (("dict[str, int]", "dict(n=1)"), ("list[int]", "[1]"), ("Settings", "Settings(1)")):
+        report = jitlint.check_source(DECLARED.format(annotation=annotation, given=given), select=["JIT201"])
+        assert [found.certainty for found in report.findings] == ["possible", "definite"]
+    [found] = jitlint.check_source(
+        DECLARED.format(annotation="Mapping[str, int]", given="dict(n=1)"), select=["JIT201"]
+    ).findings
+    assert found.certainty == "definite"

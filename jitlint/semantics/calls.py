@@ -13,6 +13,7 @@ from jitlint.semantics.entry import Param
 from jitlint.semantics.source import all_params, scope_of
 from jitlint.semantics.state import Box, Changes
 from jitlint.semantics.values import (
+    DECLARED,
     NO_LOOPS,
     NONE,
     UNKNOWN,
@@ -1097,7 +1098,7 @@ def from_annotation(interp: Interpreter, node: cst.BaseExpression, depth: int = 
     if name in ("typing.Callable", "collections.abc.Callable"):
         return Host("function")
     if name in _CONTAINERS:
-        return _container(interp, _CONTAINERS[name], inner, node, depth)
+        return _container(interp, _CONTAINERS[name], inner, depth)
     if model is not None and model.kind in ("object", "optimizer", "linen", "haiku"):
         return Obj(LibV(name), node, open_=True)
     return None
@@ -1108,7 +1109,9 @@ _CONTAINERS = {
     **{f"typing.{kind.title()}": kind for kind in ("dict", "list", "tuple")},
     # a sequence is often an array all the same, a mapping never is
     **{
-        f"{module}.{name}": "dict" for module in ("collections.abc", "typing") for name in ("Mapping", "MutableMapping")
+        f"{module}.{name}": "mapping"
+        for module in ("collections.abc", "typing")
+        for name in ("Mapping", "MutableMapping")
     },
 }
 
@@ -1118,17 +1121,15 @@ def _of_dtype(whose: Value | None) -> Value | None:
     return whose if whose is not None and any(isinstance(m, Array) for m in members(whose)) else None
 
 
-def _container(
-    interp: Interpreter, kind: str, inner: list[cst.BaseExpression], node: cst.CSTNode, depth: int
-) -> Value | None:
+def _container(interp: Interpreter, kind: str, inner: list[cst.BaseExpression], depth: int) -> Value | None:
     """A list, tuple or dict of the annotated elements; None where the annotation does not say of what."""
     if not inner:
         return None
     parts = [from_annotation(interp, i, depth + 1) or UNKNOWN for i in inner]
-    if kind == "dict":
-        return DictV(rest=parts[-1], site=node)
+    if kind in ("dict", "mapping"):
+        return DictV(rest=parts[-1], site=DECLARED, kind=kind)
     if kind == "list":
-        return ListV(Tup(None, parts[0]), node)
+        return ListV(Tup(None, parts[0]), DECLARED)
     if isinstance(inner[-1], cst.Ellipsis):
         return Tup(None, parts[0])
     return Tup(tuple(parts))

@@ -49,6 +49,7 @@ from jitlint.semantics.values import (
     Value,
     Wrapped,
     has_linear,
+    is_declared,
     leaves,
     members,
     py_type,
@@ -341,6 +342,7 @@ def _refuses(interp: Interpreter, model: FunctionModel, given: Given, node: cst.
                 what=what,
                 param=name,
                 error=error,
+                possible=is_declared(value),
                 numbers=bool(inside) and all(i is not None and py_type(i) in ("int", "float") for i in inside),
                 stacks=shape is not None and None not in shape,
             )

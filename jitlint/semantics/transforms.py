@@ -56,6 +56,7 @@ from jitlint.semantics.values import (
     Wrapped,
     has_linear,
     is_data,
+    is_declared,
     join,
     join_all,
     leaves,
@@ -856,7 +857,7 @@ def _check_static(interp: Interpreter, entry: Entry, name: str, value: Value, at
         return True
     what = unhashable(value)
     if what is not None:
-        report("unhashable", what, isinstance(value, Array) and value.maybe)
+        report("unhashable", what, is_declared(value) or isinstance(value, Array) and value.maybe)
     elif isinstance(value, Union):
         whats = [unhashable(m) for m in value.members if m != NONE]
         if whats and None not in whats:

@@ -31,6 +31,7 @@ from jitlint.semantics.values import (
     Value,
     Wrapped,
     is_data,
+    is_declared,
     py_type,
 )
 
@@ -104,7 +105,7 @@ def invalid_leaves(interp: Interpreter, value: Value, depth: int = 0) -> Iterato
             what = _no_array(interp, value)
             if what is not None:
                 # An annotation says little: a callable may be a pytree, an instance one of a derived class.
-                said = isinstance(value, Host) and value.type == "function" or isinstance(value, Obj) and value.open
+                said = isinstance(value, Host) and value.type == "function" or is_declared(value)
                 yield Invalid(value, what, possible=said)
             elif isinstance(value, Const) and type(value.value) is int and value.value not in INT32:
                 yield Invalid(value, f"the int {value.value}, which has no 32 bits,", "OverflowError", possible=True)
@@ -239,7 +240,7 @@ def unhashable(value: Value, depth: int = 0) -> str | None:
         case ListV():
             return f"a {value.kind}"
         case DictV():
-            return None if value.kind == "FrozenDict" else f"a {value.kind}"
+            return None if value.kind in ("FrozenDict", "mapping") else f"a {value.kind}"
         case SetV():
             return None if value.kind == "frozenset" else f"a {value.kind}"
         case SliceV():

@@ -902,6 +902,18 @@ def traced_leaf(v: Value) -> Array | Tree | None:
     return best
 
 
+def is_declared(v: Value) -> bool:
+    """Is no more known than what an annotation says, or a class: that of a list may be one for tuples, too?"""
+    match v:
+        case Obj(open=is_open):
+            return bool(is_open)
+        case ListV() | DictV():
+            return bool(v.site == DECLARED)
+        case Bound(self=me):
+            return is_declared(me)
+    return False
+
+
 def has_linear(v: Value) -> bool:
     """True when a leaf is a tracer of plain grad/jvp."""
     return any(isinstance(x, Array) and x.level is Level.LINEAR for x in leaves(v))
