@@ -91,8 +91,7 @@ def consume(interp: Interpreter, key: Value, at: cst.CSTNode | None, node: cst.C
     before = interp.used_keys.slots.get(identity)
     if isinstance(before, Used) and before.root is interp.root and not _assigned_since(interp, identity, before.time):
         paired = what in _SELECTIONS and before.what == what or _exclusive(interp, node, before)
-        # Tests often want the same numbers; one of several objects need not be the one that was asked before.
-        if not paired and not interp.unsure and not is_test(interp.moment()):
+        if not paired and not is_test(interp.moment()):  # tests often want the same numbers
             _emit_again(interp, identity, at, chain, before, what)
         return
     captured = _captured_by(interp, identity, at)
