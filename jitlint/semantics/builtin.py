@@ -500,7 +500,7 @@ def _dict(interp: Interpreter, args: Args, node: cst.CSTNode, kind: str = "dict"
     out = DictV(site=node, kind=kind)
     for v in args.pos:
         if isinstance(v, DictV):
-            out.slots.update(v.slots)
+            out.slots.update(out.updated(v.slots))
             continue
         content = operators.iterate(interp, v, node)
         for row in content.items if content.items is not None else (content.any_item(),):
@@ -514,9 +514,8 @@ def _dict(interp: Interpreter, args: Args, node: cst.CSTNode, kind: str = "dict"
             slot = DictV.REST if key is None else key
             old = out.slots.get(slot)
             out.slots[slot] = pair[1] if old is None else join(old, pair[1])
-    out.slots.update(args.kw)
-    if args.more is not None:
-        out.slots[DictV.REST] = args.more
+    more = {} if args.more is None else {DictV.REST: args.more}
+    out.slots.update(out.updated({**args.kw, **more}))
     return out
 
 

@@ -427,7 +427,7 @@ def _binary(interp: Interpreter, op: type[cst.CSTNode], left: Value, right: Valu
     if isinstance(left, DictV) and isinstance(right, DictV) and op is cst.BitOr:
         out = DictV(site=node)
         out.slots.update(left.slots)
-        out.slots.update(right.slots)
+        out.slots.update(out.updated(right.slots))
         return out
     leaks.check(interp, [left, right], node)
     return UNKNOWN
