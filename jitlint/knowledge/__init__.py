@@ -102,7 +102,7 @@ class Knowledge:
         return self._classes[dotted]
 
     def constant(self, dotted: str) -> str | None:
-        """The kind of a library constant (``float``, ``int``, ``none``, ``false``, ``dtype``, ``module``, …); None without one."""
+        """The kind of a library constant (``float``, ``none``, ``false``, ``dtype``, ``module``, …); None without one."""
         if dotted not in self._constants:
             files = self._candidates(self.canonical(dotted))
             self._constants[dotted] = next(

@@ -231,7 +231,5 @@ class ClassModel:
     parameters that are arrays (``*NAME``: trees of them)."""
     carried: Mapping[str, str] = field(default_factory=dict)
     """Of those, one that makes a state, and the one that is given it in a parameter ``state`` and gives the next."""
-    bound: bool = False
-    """Bound methods of its instances are pytrees as well."""
     source: str | None = None
     """Python code that defines the class, as far as its behaviour matters; it is run in place of the class."""

@@ -170,7 +170,7 @@ class LibraryFile:
         """The row ``[classes.name]``."""
         where = f"classes.{name}"
         table = self.table("classes", name)
-        known = {"kind", "fields", "static", "decorator", "transparent", "dtype", "traced", "carried", "bound", "source"}
+        known = {"kind", "fields", "static", "decorator", "transparent", "dtype", "traced", "carried", "source"}
         self._only(table, known, where)
         kind = self._choice(table, "kind", KINDS, where)
         if kind is None:
@@ -185,7 +185,6 @@ class LibraryFile:
             self._optional(table, "dtype", where),
             {name: self._names(table["traced"], name, f"{where}.traced") for name in table.get("traced", {})},
             {k: v for k in table.get("carried", {}) if (v := self._optional(table["carried"], k, where)) is not None},
-            self._flag(table, "bound", where),
             self._code(table, "source", where),
         )
 

@@ -133,12 +133,15 @@ def library_attribute(interp: Interpreter, library: str, name: str) -> Value:
     return known
 
 
+_CONSTANTS: dict[str, Value] = {"none": NONE, "false": FALSE}
+
+
 def _find_library_attribute(interp: Interpreter, library: str, name: str) -> Value:
     dotted = f"{library}.{name}"
     constant = interp.knowledge.constant(dotted)
     if constant is not None:
-        if constant in ("none", "false"):
-            return NONE if constant == "none" else FALSE
+        if constant in _CONSTANTS:
+            return _CONSTANTS[constant]
         if constant in ("float", "int", "bool", "str"):
             return Host(constant)
     if library == "os" and name == "environ":

@@ -538,7 +538,7 @@ def call_function(interp: Interpreter, func: Func, args: Args, node: cst.CSTNode
     binding = bind(params, args)
     if (interp.forks or interp.unsure) and _misfit(func, params, binding):
         return UNKNOWN  # of several functions or branches, it is not this one that Python comes to
-    if binding.surplus and isinstance(lazy, cst.FunctionDef) and lazy.decorators:
+    if binding.surplus and func.rewrapped:
         return UNKNOWN  # a decorator that is not followed has made another function of it
     env = Env(func.env, func.name)
     for p in params:

@@ -46,7 +46,6 @@ def inherit(interp: Interpreter, cls: ClassV, keywords: dict[str, Value]) -> Non
                 facts.dataclass |= b.dataclass
                 facts.static_fields |= b.static_fields
             facts.namedtuple |= b.namedtuple
-            facts.bound |= b.bound
         elif isinstance(base, LibV):
             if base.name in _NAMEDTUPLE:
                 facts.namedtuple = facts.pytree = facts.frozen = True
@@ -63,7 +62,6 @@ def inherit(interp: Interpreter, cls: ClassV, keywords: dict[str, Value]) -> Non
                 if model.kind in ("nnx",):
                     facts.pytree = True
                 facts.static_fields |= frozenset(model.static)
-                facts.bound = model.bound
     if facts.dataclass or facts.namedtuple:
         _read_fields(interp, cls)
 

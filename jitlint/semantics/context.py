@@ -20,6 +20,7 @@ from jitlint.project.model import JaxTarget, Limits, Module
 from jitlint.semantics import call_fixes, choices, demands, hoist, hoist_out, settings, variants, variation
 from jitlint.semantics.entry import Call, Entry, Root
 from jitlint.semantics.events import (
+    TURNS,
     ArrayWanted,
     BadArgument,
     BadSite,
@@ -49,7 +50,6 @@ if TYPE_CHECKING:
     from jitlint.semantics.source import Unit
 
 
-_TURNS = {"scan", "while_loop", "fori_loop", "map", "associative_scan"}
 _RUN_EACH_TIME = {"eval_shape", "make_jaxpr", "grad", "linear_transpose", "checkpoint", "vmap"}
 
 
@@ -133,7 +133,7 @@ class Context:
         kind = event.trace[-1].kind if event.trace and all(t.entry is None for t in event.trace) else ""
         if kind in ("cond", "switch"):
             return "also where its branch is not taken"
-        return "once for all turns" if kind in _TURNS else "once for each compilation, not in every call"
+        return "once for all turns" if kind in TURNS else "once for each compilation, not in every call"
 
     def is_compiled(self, event: Event) -> bool:
         """Is the code around an event compiled, so that it does not run again in later calls?"""

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from jitlint.semantics.source import Unit
 
 
+TURNS = frozenset({"scan", "while_loop", "fori_loop", "map", "associative_scan"})
+"""The kinds of traces of bodies that run in turns."""
+
+
 @dataclass(eq=False, slots=True, kw_only=True)
 class Event:
     """Something at ``node``. ``function`` is the dotted name of the function around it; ``trace`` the traces running
@@ -405,6 +409,20 @@ class GradientCut(Event):
 
 @dataclass(eq=False, slots=True)
 class Bucket:
-    """The events of one type and role at one node: the strongest first."""
+    """The events of one type and role at one node: a certain one first, where there is one."""
 
     events: list[Event] = field(default_factory=list)
+
+    def add(self, event: Event) -> None:
+        """Add an event, unless there are many; a traced use only where it says something else than the first."""
+        first = self.events[0] if self.events else None
+        if len(self.events) >= (8 if isinstance(event, TracedUse) else 64):
+            return
+        if isinstance(first, Fault) and isinstance(event, Fault) and event.certain and not first.certain:
+            self.events.insert(0, event)
+        elif not isinstance(first, TracedUse) or not isinstance(event, TracedUse) or _differs(event, first):
+            self.events.append(event)
+
+
+def _differs(one: TracedUse, other: TracedUse) -> bool:
+    return one.value != other.value or one.trace != other.trace

@@ -440,21 +440,7 @@ class Interpreter:
         if isinstance(event, Fault) and self.forks > (self.traces[0].forks if self.traces else 0):
             event.tested = True
         key = (type(event), id(event.node), event.role)
-        bucket = self.events.setdefault(key, Bucket())
-        if isinstance(event, TracedUse):
-            if not bucket.events:
-                bucket.events.append(event)
-            elif len(bucket.events) < 8:
-                strongest = bucket.events[0]
-                assert isinstance(strongest, TracedUse)
-                if event.certain and not strongest.certain:
-                    bucket.events.insert(0, event)
-                elif event.value != strongest.value or event.trace != strongest.trace:
-                    bucket.events.append(event)
-        elif len(bucket.events) < 64:
-            first = bucket.events[0] if bucket.events else None
-            stronger = isinstance(first, Fault) and isinstance(event, Fault) and event.certain and not first.certain
-            bucket.events.insert(0 if stronger else len(bucket.events), event)
+        self.events.setdefault(key, Bucket()).add(event)
 
     def _is_chosen(self) -> bool:
         """Does a test lead here that asks for what nobody in the project gives?"""
@@ -966,9 +952,9 @@ class Interpreter:
                     self._narrow_to_known(what.value)
             case cst.Name() | cst.Attribute():
                 self._narrow(test, lambda v: operators.known_truth(v) is not (not holds))
+                self._narrow_truth(test, holds)
                 if holds:
                     self._narrow_unknown(test, False)
-                self._narrow_truth(test, holds)
                 if self.frame.flags and isinstance(test, cst.Name):
                     asked = flags.meant(self, test.value)
                     if asked is not None:

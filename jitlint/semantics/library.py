@@ -24,7 +24,7 @@ from jitlint.semantics import (
 )
 from jitlint.semantics.calls import Args
 from jitlint.semantics.entry import STATIC_BY_ANNOTATION
-from jitlint.semantics.events import ArrayWanted, DynamicShape, GradientCut, LostUpdate, NeedsConcrete
+from jitlint.semantics.events import TURNS, ArrayWanted, DynamicShape, GradientCut, LostUpdate, NeedsConcrete
 from jitlint.semantics.values import (
     FALSE,
     NONE,
@@ -1144,7 +1144,7 @@ _OTHER_OPTIONS = {
 }
 """Options of ``jax.jit`` in other versions, what stands for a ``**`` in the call, and what chex's ``variant``, which is
 ``jit`` among others, takes besides."""
-_FLOW = {"scan", "while_loop", "fori_loop", "cond", "switch", "map", "associative_scan"}
+_FLOW = TURNS | {"cond", "switch"}
 
 
 def _transform(interp: Interpreter, model: FunctionModel, args: Args, node: cst.CSTNode) -> Value | None:

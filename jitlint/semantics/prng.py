@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 
 from jitlint.semantics.entry import Entry
-from jitlint.semantics.events import KeyReuse
+from jitlint.semantics.events import TURNS, KeyReuse
 from jitlint.semantics.source import descendants
 from jitlint.semantics.values import KEY, NONE, Array, Env, Func, LibV, ModuleV, Obj, Unknown, Value, leaves, members
 from jitlint.semantics.variation import is_test
@@ -25,9 +25,6 @@ from jitlint.semantics.variation import is_test
 if TYPE_CHECKING:
     from jitlint.semantics.interp import Interpreter
     from jitlint.semantics.source import Unit
-
-_LOOPS = {"scan", "while_loop", "fori_loop", "map", "associative_scan"}
-"""Traces whose function runs many times with the same captured values."""
 
 _SELECTIONS = frozenset({"jax.random.choice", "jax.random.permutation", "jax.random.shuffle"})
 """Drawn twice with one key, they pick the same places of two arrays: inputs and labels stay together."""
@@ -245,12 +242,12 @@ def _captured_by(interp: Interpreter, identity: Any, at: cst.CSTNode | None) -> 
     jitted function."""
     if not isinstance(identity, str):
         place = interp.place(at) if isinstance(at, cst.Name) else None
-        looped = (t for t in interp.traces if t.entry is None and t.kind in _LOOPS)
+        looped = (t for t in interp.traces if t.entry is None and t.kind in TURNS)
         captured = place is not None and any(place[0].birth <= t.birth for t in looped)
         return ("loop", None) if captured else None
     made = int(identity[len(KEY) :].partition("[")[0])
     for t in interp.traces:
-        if made < t.time and t.entry is None and t.kind in _LOOPS:
+        if made < t.time and t.entry is None and t.kind in TURNS:
             return "loop", None
         if made < t.time and t.entry is not None and not _is_passed(t.entry, identity):
             return "jit", t.entry

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from jitlint.semantics.source import descendants
+from jitlint.semantics.source import descendants, remembered
 
 if TYPE_CHECKING:
     from jitlint.semantics.interp import Interpreter
@@ -30,7 +29,7 @@ def is_put_back(interp: Interpreter, key: str, node: cst.CSTNode) -> bool:
     return False
 
 
-@lru_cache(maxsize=256)
+@remembered
 def _put_back(function: cst.FunctionDef | cst.Lambda) -> tuple[tuple[str, cst.CSTNode, cst.CSTNode], ...]:
     """What a function puts back, by its last name, with the statements that keep it and put it back."""
     if isinstance(function, cst.Lambda):

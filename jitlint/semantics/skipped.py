@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from jitlint.semantics.source import scope_of
+from jitlint.semantics.source import remembered, scope_of
 from jitlint.semantics.state import Box
 from jitlint.semantics.values import (
     UNKNOWN,
@@ -64,9 +64,6 @@ class Effects:
     """Variables of other scopes that are bound."""
     methods: set[tuple[Path, str]] = field(default_factory=set)
     functions: set[str] = field(default_factory=set)
-
-
-_effects: dict[int, tuple[cst.CSTNode, Effects]] = {}
 
 
 def skip(interp: Interpreter, func: Func, bound: dict[str, Value], receiver: Value | None) -> Value:
@@ -121,14 +118,11 @@ def _owners(func: Func, names: dict[str, Value], path: Path) -> list[Obj] | None
     return [m for m in members(value) if isinstance(m, Obj)]
 
 
+@remembered
 def effects_of(node: cst.FunctionDef | cst.Lambda) -> Effects:
     """What the text of a function writes."""
-    known = _effects.get(id(node))
-    if known is not None and known[0] is node:
-        return known[1]
     reader = _Reader()
     node.body.visit(reader)
-    _effects[id(node)] = (node, reader.effects)
     return reader.effects
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TypeVar
+from typing import ParamSpec, TypeVar, cast
 
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
@@ -122,28 +122,35 @@ class Scope:
     generator: bool
 
 
-_scopes: dict[int, tuple[cst.CSTNode, Scope]] = {}
-_loops: dict[int, tuple[cst.CSTNode, frozenset[str]]] = {}
-_constants: dict[int, tuple[cst.CSTNode, frozenset[str]]] = {}
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+_remembered: list[Callable[[], None]] = []
 
 
+def remembered(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """A function of nodes that works out each answer once, until :func:`forget_trees`."""
+    known = lru_cache(maxsize=None)(function)
+    _remembered.append(known.cache_clear)
+    return cast("Callable[_P, _R]", known)
+
+
+def forget_trees() -> None:
+    """Let go of what is :func:`remembered`, and of the trees with it: for a process that outlives its programs."""
+    for forget in _remembered:
+        forget()
+
+
+@remembered
 def bound_in_loop(node: cst.For | cst.While) -> frozenset[str]:
     """The names that the statements of a loop's body bind."""
-    known = _loops.get(id(node))
-    if known is not None and known[0] is node:
-        return known[1]
     collector = _Binder()
     _bind_block(node.body, collector)
-    names = frozenset(collector.names)
-    _loops[id(node)] = (node, names)
-    return names
+    return frozenset(collector.names)
 
 
+@remembered
 def scope_of(node: cst.FunctionDef | cst.Lambda, text: str) -> Scope:
     """The names that a function binds, and whether it is a generator. ``text`` is source that holds the function."""
-    known = _scopes.get(id(node))
-    if known is not None and known[0] is node:
-        return known[1]
     collector = _Binder()
     for p in all_params(node.params):
         collector.names.add(p.name.value)
@@ -151,21 +158,17 @@ def scope_of(node: cst.FunctionDef | cst.Lambda, text: str) -> Scope:
         node.body.visit(collector)
     elif isinstance(node, cst.FunctionDef):
         _bind_block(node.body, collector)
-    scope = Scope(
+    return Scope(
         frozenset(collector.names - collector.globals - collector.nonlocals),
         frozenset(collector.globals),
         frozenset(collector.nonlocals),
         collector.generator,
     )
-    _scopes[id(node)] = (node, scope)
-    return scope
 
 
+@remembered
 def constant_parameters(node: cst.FunctionDef | cst.Lambda, text: str) -> frozenset[str]:
     """The parameters of a function that nothing in it binds again. ``text`` is source that holds the function."""
-    known = _constants.get(id(node))
-    if known is not None and known[0] is node:
-        return known[1]
     collector = _Binder()
     if _binds_in_expressions(text):
         node.body.visit(collector)
@@ -173,9 +176,7 @@ def constant_parameters(node: cst.FunctionDef | cst.Lambda, text: str) -> frozen
         _bind_block(node.body, collector)
     inner = descendants(node.body, cst.Nonlocal) if "nonlocal" in text else ()
     later = {name.name.value for statement in inner for name in statement.names}
-    found = frozenset(p.name.value for p in all_params(node.params)) - collector.names - later
-    _constants[id(node)] = (node, found)
-    return found
+    return frozenset(p.name.value for p in all_params(node.params)) - collector.names - later
 
 
 @lru_cache(maxsize=256)
@@ -185,14 +186,6 @@ def _binds_in_expressions(text: str) -> bool:
 
 
 _BINDING = re.compile(r":=|\byield\b|^\s*match\b.*:\s*(#.*)?$", re.MULTILINE)
-
-
-def forget_scopes() -> None:
-    """Let go of what :func:`scope_of` remembers, and of the trees with it: for a process that outlives its programs."""
-    _scopes.clear()
-    _loops.clear()
-    _constants.clear()
-    _descendants.cache_clear()
 
 
 def _bind_block(suite: cst.BaseSuite | cst.Else | cst.Finally, out: _Binder) -> None:
@@ -361,14 +354,10 @@ class _Binder(cst.CSTVisitor):
 _Node = TypeVar("_Node", bound=cst.CSTNode)
 
 
+@remembered
 def descendants(root: cst.CSTNode, kind: type[_Node]) -> tuple[_Node, ...]:
     """The nodes of one kind in ``root``, itself included, in the order of the text. (``libcst.matchers`` can do this and
     more, and takes longer to import than all of libcst.)"""
-    return _descendants(root, kind)
-
-
-@lru_cache(maxsize=2048)  # what is asked of a read is asked of all reads of the same function
-def _descendants(root: cst.CSTNode, kind: type[_Node]) -> tuple[_Node, ...]:
     found = [root] if isinstance(root, kind) else []
     waiting = [*reversed(root.children)]
     while waiting:

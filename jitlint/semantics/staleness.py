@@ -56,7 +56,8 @@ def emit_stale_reads(interp: Interpreter) -> None:
         for entry in group:
             for read in list(entry.reads.values()):
                 end = min((time for time in cleared if time > read.time), default=None)
-                traced = max((c for c in calls if c.time < read.time), key=lambda c: c.time, default=None)
+                before = (c for c in calls if c.time < read.time) if entry.statics else ()
+                traced = max(before, key=lambda c: c.time, default=None)
                 answered = [c for c in calls if (end is None or c.time < end) and not _asks_for_other(entry, c, traced)]
                 found = _change(interp, entry, read, answered)
                 if found is not None:

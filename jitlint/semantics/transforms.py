@@ -1072,8 +1072,10 @@ def arrays_for_shapes(args: Args) -> Args:
 
 def _described(v: Value) -> Value:
     """An array for what describes one: any object with a shape and a dtype, as those of libraries may be."""
-    if not isinstance(v, Obj) or v.cls in _SHAPES:
-        return Array(Level.HOST) if isinstance(v, Obj) else v
+    if not isinstance(v, Obj):
+        return v
+    if v.cls in _SHAPES:
+        return Array(Level.HOST)
     cls = v.project_class
     if cls is None:
         return UNKNOWN

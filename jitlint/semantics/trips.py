@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from functools import lru_cache
 
 import libcst as cst
 
+from jitlint.semantics.source import remembered
 from jitlint.semantics.values import Const, Value
 
 _HOLDS: dict[type[cst.BaseCompOp], Callable[[float, float], bool]] = {
@@ -62,7 +62,7 @@ def changes(node: cst.While, name: str) -> list[cst.CSTNode]:
     return _changes(node, name).changes
 
 
-@lru_cache(maxsize=512)
+@remembered
 def _changes(node: cst.While, name: str) -> _Changes:
     """What the body of a loop does to a name; a loop is met once in each run of its function."""
     found = _Changes(name)

@@ -162,7 +162,7 @@ def _no_array(interp: Interpreter, value: Value) -> str | None:
             return "a range" if kind.startswith("range") else "an iterator" if kind == "iterator" else None
         case Wrapped(kind="tree_partial") | Bound(self=Tree()):
             return None
-        case Bound(self=Obj(cls=ClassV() as owner)) if owner.facts.bound or not is_plain(owner):
+        case Bound(self=Obj(cls=ClassV() as owner)) if not is_plain(owner):
             return None
         case Func() | Bound() | Partial() | Wrapped() | Jitted():
             return "a function"

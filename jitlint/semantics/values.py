@@ -72,7 +72,8 @@ ZERO_D = "0-d array"
 DONATED = "donated"
 MAYBE_DONATED = "maybe donated"
 DECLARED = "declared"
-"""``via`` of an array that is given or not: its parameter says so, and nothing tells who gives it."""
+"""``via`` of an array that is given or not: its parameter says so, and nothing tells who gives it. The site of a
+container that an annotation speaks of."""
 GONE = frozenset({"leaked", DONATED, MAYBE_DONATED})
 """Values of ``via`` that say that an array cannot be used any more."""
 
@@ -311,8 +312,10 @@ class DictV(Box, Value):
     def updated(self, entries: Mapping[Any, Value]) -> dict[Any, Value]:
         """What its slots are after an update with these, of which those at ``REST`` may be at any key."""
         rest = entries.get(DictV.REST)
-        slots = self.slots if rest is None else {k: join(v, rest) for k, v in self.slots.items()}
-        return {**slots, **entries} if rest is None else {**slots, **entries, DictV.REST: slots.get(DictV.REST, rest)}
+        if rest is None:
+            return {**self.slots, **entries}
+        slots = {k: join(v, rest) for k, v in self.slots.items()}
+        return {**slots, **entries, DictV.REST: slots.get(DictV.REST, rest)}
 
     def entries(self) -> dict[Any, Value]:
         """Values by constant key."""
@@ -544,8 +547,6 @@ class ClassFacts:
     """Some decorator is not understood: what it makes of the class is not known."""
     configured: bool = False
     """The defaults of its fields are replaced by settings from elsewhere."""
-    bound: bool = False
-    """Bound methods of its instances are pytrees as well."""
 
 
 class Obj(Box, Value):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from jitlint.project.index import Unparsable, index_source
 from jitlint.project.model import Module, ModuleIndex, TopStatement
-from jitlint.semantics.source import Unit, forget_scopes
+from jitlint.semantics.source import Unit, forget_trees
 
 MAX_TREES = 3_000_000
 """Characters of source whose trees are kept. A tree takes a hundred times the room of its text."""
@@ -90,4 +90,4 @@ class Trees:
             total -= sizes[path]
         self._runs += 1
         if self._runs % _FORGET_EVERY == 0:
-            forget_scopes()
+            forget_trees()
