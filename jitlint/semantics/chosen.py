@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from jitlint.semantics.bare import same
 from jitlint.semantics.source import constant_parameters
 from jitlint.semantics.state import Box
 from jitlint.semantics.values import (
@@ -127,22 +128,21 @@ def _places(frame: Frame, name: str, value: Value) -> list[tuple[Box, Hashable]]
 
 def _says_the_same(one: cst.BaseExpression, other: cst.BaseExpression) -> bool | None:
     """Do two tests ask the same (True), or the opposite (False)? None: neither is seen."""
-    (first, holds), (second, as_well) = _plain(one), _plain(other)
-    return holds is as_well if first.deep_equals(second) else None
+    (first, missing, holds), (second, as_missing, as_well) = _plain(one), _plain(other)
+    return holds is as_well if missing is as_missing and same(first, second) else None
 
 
-def _plain(test: cst.BaseExpression) -> tuple[cst.BaseExpression, bool]:
-    """What a test asks about, and whether it holds where that is true (or is None)."""
+def _plain(test: cst.BaseExpression) -> tuple[cst.BaseExpression, bool, bool]:
+    """What a test asks about, whether it asks for None, and whether it holds where that is so."""
     match test:
         case cst.UnaryOperation(operator=cst.Not(), expression=inner):
-            of, holds = _plain(inner)
-            return of, not holds
+            of, missing, holds = _plain(inner)
+            return of, missing, not holds
         case cst.Comparison(
             left=left, comparisons=[cst.ComparisonTarget(operator=cst.Is() | cst.IsNot() as how, comparator=right)]
         ) if isinstance(right, cst.Name) and right.value == "None":
-            asked = cst.Comparison(left, [cst.ComparisonTarget(cst.Is(), cst.Name("None"))])
-            return asked, isinstance(how, cst.Is)
-    return test, True
+            return left, True, isinstance(how, cst.Is)
+    return test, False, True
 
 
 def call(interp: Interpreter, node: cst.Call, run: Callable[[], Value]) -> Value:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from jitlint.semantics.bare import nodes, walk
 from jitlint.semantics.source import all_params
 from jitlint.semantics.values import (
     FALSE,
@@ -75,8 +76,8 @@ def _read_fields(interp: Interpreter, cls: ClassV) -> None:
         for small in s.body if isinstance(s, cst.SimpleStatementLine) else ():
             if isinstance(small, cst.AnnAssign) and isinstance(small.target, cst.Name):
                 name = small.target.value
-                text = cls.unit.code(small.annotation.annotation)
-                if "ClassVar" in text:
+                words = [n.value for n in nodes(small.annotation.annotation) if isinstance(n, cst.Name | cst.SimpleString)]
+                if any("ClassVar" in word for word in words):
                     continue
                 if name not in fields:
                     fields.append(name)
@@ -215,7 +216,7 @@ def _flattened(flatten: Func) -> tuple[frozenset[str], frozenset[str]]:
     def attributes(node: cst.BaseExpression) -> set[str]:
         found: set[str] = set()
 
-        class Visitor(cst.CSTVisitor):
+        class Visitor:
             def visit_Attribute(self, n: cst.Attribute) -> None:
                 if isinstance(n.value, cst.Name) and n.value.value == me:
                     found.add(n.attr.value)
@@ -224,7 +225,7 @@ def _flattened(flatten: Func) -> tuple[frozenset[str], frozenset[str]]:
                 if n.value in assigned:
                     found.update(attributes(assigned.pop(n.value)))
 
-        node.visit(Visitor())
+        walk(node, Visitor())
         return found
 
     for result in returned:

@@ -382,6 +382,7 @@ class Context:
 
     def elementwise_fix(self, event: TruthTest) -> Fix | None:
         """``jnp.where`` and the like for a truth test, where its arms allow it."""
+        event.unit.complete()
         found = choices.array_test(event.unit, event.node, event.construct, self.names(event))
         return self.replacement(event, found, "choose for each element")
 
@@ -394,6 +395,7 @@ class Context:
             model = self.interp.knowledge.function(name)
             return model is not None and model.documented
 
+        event.unit.complete()
         found = choices.array_conversion(event.unit, event.node, self.names(event), in_jax)
         return self.replacement(event, found, "keep it an array")
 
@@ -402,6 +404,7 @@ class Context:
         node = event.node
         if not isinstance(node, cst.BaseExpression):
             return None
+        event.unit.complete()
         if event.numbers:
             call = choices.call_around(event.unit, node)
             found = host_arithmetic(call, self.names(event), sequence=True) if call is not None else None
@@ -414,6 +417,7 @@ class Context:
 
     def mask_fix(self, event: DynamicShape) -> Fix | None:
         """``jnp.where`` for a mask that selects."""
+        event.unit.complete()
         found = choices.masked(event.unit, event.node, self.names(event))
         return self.replacement(event, found, "choose for each element")
 
@@ -429,12 +433,14 @@ class Context:
         """``x = x.at[i].set(v)`` for an item assignment."""
         if not isinstance(event.statement, cst.Assign | cst.AugAssign):
             return None
+        event.unit.complete()
         return self.rewrite(event, event.statement, at_update(event.statement), "use `.at[].set()`", Applicability.SAFE)
 
     def kept_update_fix(self, event: LostUpdate) -> Fix | None:
         """``x = x.at[i].set(v)`` for an update whose result is thrown away."""
         if not isinstance(event.node, cst.Call):
             return None
+        event.unit.complete()
         statement = cst.Expr(event.node)
         new = kept_update(statement) or kept_result(statement)
         return self.rewrite(event, event.node, new, "assign it", Applicability.SAFE)
@@ -481,11 +487,13 @@ class Context:
         """``jax.debug.print(…)`` for a ``print`` of traced values."""
         if event.what != "print" or not isinstance(event.node, cst.Call):
             return None
+        event.unit.complete()
         new = debug_print(event.node, self.names(event))
         return self.rewrite(event, event.node, new, "use `jax.debug.print`", Applicability.SAFE)
 
     def hashable_fix(self, event: StaticArgument) -> Fix | None:
         """A tuple for a list; ``frozen=True`` for a dataclass."""
+        event.unit.complete()
         if isinstance(event.node, cst.List):
             return self.rewrite(event, event.node, list_as_tuple(event.node), "pass a tuple", Applicability.SAFE)
         if isinstance(event.value, ListV) and isinstance(event.node, cst.Name | cst.Attribute):
@@ -497,6 +505,7 @@ class Context:
             return None
         module = cls.unit.module
         names = Names(module.display, self.bindings(module))
+        cls.unit.complete()
         for decorator in cls.node.decorators:
             new = frozen_dataclass(decorator.decorator, names)
             if new is not None:

@@ -9,6 +9,7 @@ import libcst as cst
 
 from jitlint.findings import Edit, Span
 from jitlint.fix.text import split_lines
+from jitlint.semantics.bare import children, walk
 from jitlint.semantics.source import Unit
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def hoisted(unit: Unit, loop: Loop, site: cst.CSTNode) -> tuple[Edit, Edit] | No
     if statement is None or name is None:
         return None
     bound = Bindings()
-    loop.node.visit(bound)
+    walk(loop.node, bound)
     if bound.names.count(name) != 1 or (names_in(statement) - _own(statement)) & (set(bound.names) - {name}):
         return None
     if calls_unknown(statement):
@@ -40,7 +41,7 @@ def hoisted(unit: Unit, loop: Loop, site: cst.CSTNode) -> tuple[Edit, Edit] | No
 
 
 def _holds(statement: cst.CSTNode, site: cst.CSTNode) -> bool:
-    return statement is site or any(_holds(c, site) for c in statement.children)
+    return statement is site or any(_holds(c, site) for c in children(statement))
 
 
 def bound_name(statement: cst.CSTNode) -> str | None:
@@ -54,7 +55,7 @@ def bound_name(statement: cst.CSTNode) -> str | None:
     return None
 
 
-class Bindings(cst.CSTVisitor):
+class Bindings:
     """Every name bound in a loop, also in the functions it defines: what they share cannot be told apart here."""
 
     def __init__(self) -> None:
@@ -98,18 +99,18 @@ class Bindings(cst.CSTVisitor):
         elif isinstance(node, cst.Attribute | cst.Subscript):
             self._targets(node.value)
         else:
-            for child in node.children:
+            for child in children(node):
                 self._targets(child)
 
 
 def calls_unknown(statement: cst.CSTNode) -> bool:
     """Does the statement call anything but transforms while it runs? It may do anything then."""
     seen = _Calls()
-    statement.visit(seen)
+    walk(statement, seen)
     return bool(seen.names)
 
 
-class _Calls(cst.CSTVisitor):
+class _Calls:
     def __init__(self) -> None:
         self.names: list[str] = []
 
@@ -118,7 +119,7 @@ class _Calls(cst.CSTVisitor):
 
     def visit_FunctionDef(self, node: cst.FunctionDef) -> bool:
         for decorator in node.decorators:
-            decorator.visit(self)
+            walk(decorator, self)
         return False
 
     def visit_Call(self, node: cst.Call) -> None:
@@ -136,17 +137,17 @@ def names_in(statement: cst.CSTNode) -> set[str]:
     """Every name that is mentioned, but for builtins and names of keyword arguments."""
     out: set[str] = set()
 
-    def walk(node: cst.CSTNode) -> None:
+    def note(node: cst.CSTNode) -> None:
         if isinstance(node, cst.Name):
             if not hasattr(builtins, node.value):
                 out.add(node.value)
         elif isinstance(node, cst.Attribute | cst.Arg):
-            walk(node.value)
+            note(node.value)
         else:
-            for child in node.children:
-                walk(child)
+            for child in children(node):
+                note(child)
 
-    walk(statement)
+    note(statement)
     return out
 
 
@@ -154,11 +155,11 @@ def _own(statement: cst.CSTNode) -> set[str]:
     """Names that are variables of the functions in the statement alone."""
     names: set[str] = set()
 
-    class Params(cst.CSTVisitor):
+    class Params:
         def visit_Param(self, node: cst.Param) -> None:
             names.add(node.name.value)
 
-    statement.visit(Params())
+    walk(statement, Params())
     return names
 
 

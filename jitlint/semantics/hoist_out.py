@@ -8,6 +8,7 @@ import libcst as cst
 
 from jitlint.findings import Edit, Span
 from jitlint.fix.text import newline_of, split_lines
+from jitlint.semantics.bare import children, walk
 from jitlint.semantics.hoist import Bindings, bound_name, calls_unknown, names_in
 from jitlint.semantics.source import Unit, all_params
 
@@ -50,7 +51,7 @@ def _path(node: cst.CSTNode, site: cst.CSTNode) -> list[cst.CSTNode]:
     """The nodes from ``node`` down to ``site``."""
     if node is site:
         return [node]
-    for child in node.children:
+    for child in children(node):
         if found := _path(child, site):
             return [node, *found]
     return []
@@ -89,14 +90,14 @@ def _own(moved: cst.CSTNode) -> set[str]:
     inner = _Inner()
     if isinstance(moved, cst.SimpleStatementLine):
         moved = moved.body[0]
-    (moved.value if isinstance(moved, cst.Assign) else moved).visit(inner)
+    walk(moved.value if isinstance(moved, cst.Assign) else moved, inner)
     return set(inner.names)
 
 
 def _local(function: cst.FunctionDef) -> list[str]:
     """The names that a function binds, once for each time."""
     found = Bindings()
-    function.body.visit(found)
+    walk(function.body, found)
     return [*(p.name.value for p in all_params(function.params)), *found.names]
 
 

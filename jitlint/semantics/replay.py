@@ -27,7 +27,7 @@ from jitlint.semantics.observed import (
     ObservedFunction,
     StaticLeaf,
 )
-from jitlint.semantics.source import Unit
+from jitlint.semantics.source import Unit, descendants
 from jitlint.semantics.values import (
     NONE,
     UNKNOWN,
@@ -173,15 +173,7 @@ def _units_at(interp: Interpreter, path: str, row: int) -> Iterator[Unit]:
 
 
 def _calls_in(unit: Unit) -> list[cst.Call]:
-    found: list[cst.Call] = []
-
-    class Visitor(cst.CSTVisitor):
-        def visit_Call(self, node: cst.Call) -> None:
-            found.append(node)
-
-    if unit.node is not None:
-        unit.node.visit(Visitor())
-    return found
+    return [] if unit.node is None else list(descendants(unit.node, cst.Call))
 
 
 # --------------------------------------------------------------------------------------- arguments that are not known

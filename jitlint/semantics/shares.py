@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import libcst as cst
 
+from jitlint.semantics.bare import same
 from jitlint.semantics.source import descendants
 from jitlint.semantics.trips import changes
 
@@ -42,10 +43,10 @@ def _steps_through(loop: cst.For | cst.CompFor, size: cst.BaseExpression, left: 
     bounds = [a.value for a in over.args]
     return (
         len(bounds) == 3
-        and bounds[1].deep_equals(left.left)
-        and bounds[2].deep_equals(size)
+        and same(bounds[1], left.left)
+        and same(bounds[2], size)
         and isinstance(loop.target, cst.Name)
-        and loop.target.deep_equals(left.right)
+        and same(loop.target, left.right)
     )
 
 
@@ -62,5 +63,5 @@ def _advances(
         len(found) == 1
         and isinstance(found[0], cst.AugAssign)
         and isinstance(found[0].operator, by)
-        and any(found[0].value.deep_equals(share) for share in shares)
+        and any(same(found[0].value, share) for share in shares)
     )

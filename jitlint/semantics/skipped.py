@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from jitlint.semantics.bare import walk
 from jitlint.semantics.source import remembered, scope_of
 from jitlint.semantics.state import Box
 from jitlint.semantics.values import (
@@ -122,7 +123,7 @@ def _owners(func: Func, names: dict[str, Value], path: Path) -> list[Obj] | None
 def effects_of(node: cst.FunctionDef | cst.Lambda) -> Effects:
     """What the text of a function writes."""
     reader = _Reader()
-    node.body.visit(reader)
+    walk(node.body, reader)
     return reader.effects
 
 
@@ -137,7 +138,7 @@ def _path(node: cst.BaseExpression) -> Path:
     return ()
 
 
-class _Reader(cst.CSTVisitor):
+class _Reader:
     def __init__(self) -> None:
         self.effects = Effects()
 

@@ -13,6 +13,7 @@ from libcst.metadata import MetadataWrapper, PositionProvider
 
 from jitlint.findings import Span
 from jitlint.project.model import Module, TopStatement
+from jitlint.semantics import bare
 
 
 class Unit:
@@ -29,22 +30,37 @@ class Unit:
         return unit
 
     @cached_property
-    def _tree(self) -> cst.Module | None:
-        """The statement as a module of its own, which knows how deep it is indented and how its lines end."""
+    def node(self) -> cst.SimpleStatementLine | cst.BaseCompoundStatement | None:
+        """The statement, or None where libcst refuses it. It may be :mod:`bare` until :meth:`complete`."""
+        return bare.parse(self.statement.text) or (self._parsed.body[0] if self._parsed and self._parsed.body else None)
+
+    @cached_property
+    def _parsed(self) -> cst.Module | None:
         try:
             return cst.parse_module(self.statement.text)
         except (cst.ParserSyntaxError, RecursionError, UnicodeDecodeError):
             return None
 
-    @property
-    def node(self) -> cst.SimpleStatementLine | cst.BaseCompoundStatement | None:
-        """The parsed statement, or None where libcst refuses it."""
-        return self._tree.body[0] if self._tree is not None and self._tree.body else None
+    def complete(self) -> bool:
+        """Give the tree its whitespace, for who writes code or asks for places; False where libcst cannot."""
+        return self._whole is not None
+
+    @cached_property
+    def _whole(self) -> cst.Module | None:
+        """The statement as a module of its own, which knows how deep it is indented and how its lines end."""
+        if self._parsed is None or self.node is None or self._parsed.body[0] is self.node:
+            return self._parsed
+        try:
+            bare.complete(self.node, self._parsed.body[0])
+        except bare.Mismatch:
+            return None
+        return self._parsed.with_changes(body=[self.node])
 
     @cached_property
     def _positions(self) -> dict[cst.CSTNode, object]:
-        assert self._tree is not None
-        wrapper = MetadataWrapper(self._tree, unsafe_skip_copy=True)
+        if self._whole is None:
+            return {}
+        wrapper = MetadataWrapper(self._whole, unsafe_skip_copy=True)
         return dict(wrapper.resolve(PositionProvider))
 
     @cached_property
@@ -54,15 +70,9 @@ class Unit:
         waiting: list[cst.CSTNode] = [] if self.node is None else [self.node]
         while waiting:
             node = waiting.pop()
-            for name in node.__dataclass_fields__:  # ``children`` keeps the order of the text, at many times the price
-                value = getattr(node, name)
-                if isinstance(value, cst.CSTNode):
-                    found[value] = node
-                    waiting.append(value)
-                elif isinstance(value, list | tuple):
-                    nodes = [item for item in value if isinstance(item, cst.CSTNode)]
-                    found.update((item, node) for item in nodes)
-                    waiting += nodes
+            below = bare.children(node)
+            found.update(dict.fromkeys(below, node))
+            waiting += below
         return found
 
     def around(self, node: cst.CSTNode, root: cst.CSTNode | None = None) -> list[cst.CSTNode]:
@@ -81,12 +91,6 @@ class Unit:
         """The names that assignments, loops and ``with`` bind in it."""
         found: set[cst.CSTNode] = set()
 
-        class Visitor(cst.CSTVisitor):
-            def on_visit(self, node: cst.CSTNode) -> bool:
-                if isinstance(node, cst.AssignTarget | cst.AnnAssign | cst.AugAssign | cst.For | cst.NamedExpr):
-                    note(node.target)
-                return True
-
         def note(target: cst.BaseExpression) -> None:
             if isinstance(target, cst.Name):
                 found.add(target)
@@ -94,8 +98,9 @@ class Unit:
                 for element in target.elements:
                     note(element.value)
 
-        if self.node is not None:
-            self.node.visit(Visitor())
+        for node in () if self.node is None else bare.nodes(self.node):
+            if isinstance(node, cst.AssignTarget | cst.AnnAssign | cst.AugAssign | cst.For | cst.NamedExpr):
+                note(node.target)
         return frozenset(found)
 
     def span(self, node: cst.CSTNode) -> Span:
@@ -109,7 +114,7 @@ class Unit:
 
     def code(self, node: cst.CSTNode) -> str:
         """The source text of ``node``."""
-        return (self._tree or cst.Module(body=[])).code_for_node(node)
+        return bare.path(node) or (self._whole or cst.Module(body=[])).code_for_node(node)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +160,7 @@ def scope_of(node: cst.FunctionDef | cst.Lambda, text: str) -> Scope:
     for p in all_params(node.params):
         collector.names.add(p.name.value)
     if _binds_in_expressions(text):
-        node.body.visit(collector)
+        bare.walk(node.body, collector)
     elif isinstance(node, cst.FunctionDef):
         _bind_block(node.body, collector)
     return Scope(
@@ -171,7 +176,7 @@ def constant_parameters(node: cst.FunctionDef | cst.Lambda, text: str) -> frozen
     """The parameters of a function that nothing in it binds again. ``text`` is source that holds the function."""
     collector = _Binder()
     if _binds_in_expressions(text):
-        node.body.visit(collector)
+        bare.walk(node.body, collector)
     elif isinstance(node, cst.FunctionDef):
         _bind_block(node.body, collector)
     inner = descendants(node.body, cst.Nonlocal) if "nonlocal" in text else ()
@@ -204,7 +209,7 @@ def _bind_block(suite: cst.BaseSuite | cst.Else | cst.Finally, out: _Binder) -> 
 
 def _bind_compound(s: cst.BaseCompoundStatement | cst.If, out: _Binder) -> None:
     if isinstance(s, cst.Match):
-        s.visit(out)  # its patterns bind names too
+        bare.walk(s, out)  # its patterns bind names too
         return
     if isinstance(s, cst.For):
         out._target(s.target)
@@ -257,7 +262,7 @@ def all_params(params: cst.Parameters) -> list[cst.Param]:
     return out
 
 
-class _Binder(cst.CSTVisitor):
+class _Binder:
     """Collects names bound in one function body, not in the functions and classes inside it."""
 
     def __init__(self) -> None:
@@ -358,14 +363,7 @@ _Node = TypeVar("_Node", bound=cst.CSTNode)
 def descendants(root: cst.CSTNode, kind: type[_Node]) -> tuple[_Node, ...]:
     """The nodes of one kind in ``root``, itself included, in the order of the text. (``libcst.matchers`` can do this and
     more, and takes longer to import than all of libcst.)"""
-    found = [root] if isinstance(root, kind) else []
-    waiting = [*reversed(root.children)]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, kind):
-            found.append(node)
-        waiting += reversed(node.children)
-    return tuple(found)
+    return tuple(node for node in bare.nodes(root) if isinstance(node, kind))
 
 
 def fills_once(unit: Unit, root: cst.CSTNode, node: cst.CSTNode) -> bool:
@@ -380,11 +378,22 @@ def filling(unit: Unit, root: cst.CSTNode, node: cst.CSTNode) -> list[cst.If]:
     found = []
     for around in unit.around(node, root):
         if isinstance(around, cst.If):
-            test = unit.code(around.test)
-            missing = test.removeprefix("not ") if test.startswith("not ") else test.removesuffix(" is None")
-            if missing != test and any(unit.code(target) == missing for target in _assigned(around.body)):
+            missing = _missing(around.test)
+            if missing is not None and any(bare.same(target, missing) for target in _assigned(around.body)):
                 found.append(around)
     return found
+
+
+def _missing(test: cst.BaseExpression) -> cst.BaseExpression | None:
+    """``x`` of ``not x`` and ``x is None``."""
+    match test:
+        case cst.UnaryOperation(operator=cst.Not(), expression=missing):
+            return missing
+        case cst.Comparison(
+            left=missing, comparisons=[cst.ComparisonTarget(operator=cst.Is(), comparator=cst.Name(value="None"))]
+        ):
+            return missing
+    return None
 
 
 def unsets(function: cst.CSTNode, apart: cst.CSTNode) -> bool:
@@ -403,5 +412,5 @@ def _assigned(node: cst.CSTNode) -> Iterator[cst.BaseExpression]:
     """What the assignments in a block bind."""
     if isinstance(node, cst.Assign):
         yield from (target.target for target in node.targets)
-    for child in node.children:
+    for child in bare.children(node):
         yield from _assigned(child)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from jitlint.semantics.bare import same
 from jitlint.semantics.source import descendants
 from jitlint.semantics.values import DictV
 
@@ -36,10 +37,10 @@ def missing(interp: Interpreter, test: cst.BaseExpression) -> bool | None:
 def _is_filled(body: cst.CSTNode, table: cst.BaseExpression) -> bool:
     """Does the code store something in the table, or hand it to somebody who may?"""
     for target in descendants(body, cst.AssignTarget):
-        if isinstance(target.target, cst.Subscript) and target.target.value.deep_equals(table):
+        if isinstance(target.target, cst.Subscript) and same(target.target.value, table):
             return True
     for call in descendants(body, cst.Call):
         of = call.func.value if isinstance(call.func, cst.Attribute) and call.func.attr.value in _FILLING else None
-        if of is not None and of.deep_equals(table) or any(a.value.deep_equals(table) for a in call.args):
+        if of is not None and same(of, table) or any(same(a.value, table) for a in call.args):
             return True
     return False

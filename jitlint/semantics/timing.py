@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
+from jitlint.semantics.bare import same
 from jitlint.semantics.entry import Call, Entry
 from jitlint.semantics.events import Timing
 from jitlint.semantics.source import descendants
@@ -52,7 +53,7 @@ def _is_compared(interp: Interpreter, node: cst.CSTNode) -> bool:
     if not names or body is None:
         return True  # at module level, or given to something that may compare it
     return any(
-        isinstance(found.operator, cst.Subtract) and found.left.deep_equals(names[0])
+        isinstance(found.operator, cst.Subtract) and same(found.left, names[0])
         for found in descendants(body, cst.BinaryOperation)
     )
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import libcst as cst
 
+from jitlint.semantics.bare import walk
 from jitlint.semantics.source import remembered
 from jitlint.semantics.values import Const, Value
 
@@ -66,11 +67,11 @@ def changes(node: cst.While, name: str) -> list[cst.CSTNode]:
 def _changes(node: cst.While, name: str) -> _Changes:
     """What the body of a loop does to a name; a loop is met once in each run of its function."""
     found = _Changes(name)
-    node.body.visit(found)
+    walk(node.body, found)
     return found
 
 
-class _Changes(cst.CSTVisitor):
+class _Changes:
     """The statements that bind a name, and whether the loop may be left or cut short."""
 
     def __init__(self, name: str) -> None:
