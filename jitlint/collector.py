@@ -17,4 +17,7 @@ def collector_paused() -> Iterator[None]:
     try:
         yield
     finally:
+        # Counted as old, or the next object that is made would have all of it looked through.
+        gc.freeze()
+        gc.unfreeze()
         gc.enable()

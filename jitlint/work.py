@@ -166,6 +166,7 @@ def run(task: Task) -> Plain:
 
     Where the analysis fails, each of its modules is analysed alone, so that a fault loses nothing of the others.
     """
+    _make_room(task)
     try:
         return _run(task, task.component)
     except Exception as error:
@@ -181,6 +182,19 @@ def run(task: Task) -> Plain:
             answer["jitted"] += alone["jitted"]
     answer["errors"] = answer["errors"] or [whole]
     return answer
+
+
+_left = 0
+"""Characters of source whose analysis this process has done since it looked for garbage."""
+
+
+def _make_room(task: Task) -> None:
+    """Free what earlier analyses have left, where that is much."""
+    global _left
+    if _left > _LARGE:
+        gc.collect()
+        _left = 0
+    _left += task.component.size
 
 
 def _run(task: Task, component: Component) -> Plain:
@@ -245,13 +259,8 @@ def _answers(tasks: Sequence[Task], numbers: Sequence[int], work: Work) -> Itera
         return
     if work.progress is not None:
         work.progress.begin(len(numbers))
-    left = 0
     for number in numbers:
-        if left > _LARGE:
-            gc.collect()
-            left = 0
         yield number, run(tasks[number])
-        left += tasks[number].component.size
 
 
 def _sent(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import importlib
 import os
 import sys
@@ -63,7 +64,9 @@ def main(args: Sequence[str] | None = None) -> None:
     ``args`` are the arguments after the program's name, those of the process by default. Never shows a traceback for
     what a user can cause: wrong usage, a closed pipe, Ctrl-C.
     """
-    sys.exit(_run(args))
+    code = _run(args)
+    gc.freeze()  # the process ends: nobody needs what a last look for cycles would free
+    sys.exit(code)
 
 
 def _run(args: Sequence[str] | None) -> int:

@@ -1216,7 +1216,7 @@ class Interpreter:
             if not outs:
                 self.trail.undo(inner)
                 break
-            before = {k: v[2] for k, v in state.items()}
+            before = _older(state, loop)
             self.trail.undo(inner)
             if turn == 0:
                 self.trail.undo(mark)
@@ -1226,8 +1226,8 @@ class Interpreter:
                 self.trail.undo(mark)
                 self.trail.merge([current, *outs], join)
             state = self.trail.changes(mark)
-            after = {k: v[2] for k, v in state.items()}
-            if turn > 0 and before.keys() == after.keys() and all(before[k] is after[k] for k in after):
+            after = _older(state, loop)
+            if turn > 0 and before.keys() == after.keys() and all(_alike(before[k], after[k], loop) for k in after):
                 break
         self.loops.pop()
         self._unrolled_event(node, loop)
@@ -1874,6 +1874,32 @@ class Interpreter:
                     traced=any(traced_leaf(a) is not None or getattr(a, "via", None) == "tracer" for a in args),
                 )
             )
+
+
+def _older(changes: Changes, loop: Loop) -> dict[tuple[int, Any], Value | None]:
+    """What changes of slots that were there before a loop."""
+    return {place: value for place, (box, _, value) in changes.items() if box.birth <= loop.birth}
+
+
+def _alike(one: Value | None, other: Value | None, loop: Loop, depth: int = 0) -> bool:
+    """Are two values of a variable the same, in what they depend on, too? Each pass over a loop makes its own of what is
+    made in it."""
+    if one is other:
+        return True
+    if type(one) is not type(other) or one is None or other is None:
+        return False
+    if isinstance(one, Box):
+        assert isinstance(other, Box)
+        if depth > 3 or one.site is not other.site or min(one.birth, other.birth) <= loop.birth:
+            return False
+        slots = other.slots
+        return one.slots.keys() == slots.keys() and all(_alike(v, slots[k], loop, depth + 1) for k, v in one.slots.items())
+    if isinstance(one, Tup) and isinstance(other, Tup) and one.items is not None and other.items is not None:
+        pairs = zip(one.items, other.items, strict=False)
+        return len(one.items) == len(other.items) and all(_alike(a, b, loop, depth + 1) for a, b in pairs)
+    if one != other:
+        return False
+    return all(getattr(one, name, None) == getattr(other, name, None) for name in ("loops", "shape_loops", "via"))
 
 
 def _starred(module: ModuleV) -> list[tuple[str, Value]]:
