@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from jitlint.knowledge import AttributeModel, MethodModel
 from jitlint.semantics import calls, lifetime, linen, modelled, operators, overrides, shapes
+from jitlint.semantics.records import replace
 from jitlint.semantics.source import all_params, descendants
 from jitlint.semantics.values import (
     FALSE,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
@@ -24,6 +23,7 @@ from jitlint.semantics import (
 )
 from jitlint.semantics.calls import Args
 from jitlint.semantics.events import BlindTest, GradientCut
+from jitlint.semantics.records import record, replace
 from jitlint.semantics.values import (
     FALSE,
     MOST_STEPS,
@@ -728,7 +728,7 @@ def _known_structure(v: Value) -> bool:
     return False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _TreeDef(Host):
     """A pytree's structure, as the tree that it was taken of."""
 

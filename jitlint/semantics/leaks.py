@@ -7,13 +7,13 @@ values that were stored are marked (``via`` is ``leaked``), wherever they lie: J
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
 from jitlint.semantics import donation
 from jitlint.semantics.events import LeakedUse
+from jitlint.semantics.records import replace
 from jitlint.semantics.state import Box
 from jitlint.semantics.values import UNKNOWN, Array, DictV, ListV, Origin, Tup, Union, Value, leaves, traced_leaf
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -25,6 +24,7 @@ from jitlint.semantics import (
 from jitlint.semantics.calls import Args
 from jitlint.semantics.entry import STATIC_BY_ANNOTATION
 from jitlint.semantics.events import TURNS, ArrayWanted, DynamicShape, GradientCut, LostUpdate, NeedsConcrete
+from jitlint.semantics.records import replace
 from jitlint.semantics.values import (
     FALSE,
     NONE,

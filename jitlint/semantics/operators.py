@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import libcst as cst
 
@@ -19,11 +20,13 @@ from jitlint.semantics.events import (
     OuterWrite,
     TruthTest,
 )
+from jitlint.semantics.records import record, replace
 from jitlint.semantics.source import descendants, fills_once
 from jitlint.semantics.state import Box, Read
 from jitlint.semantics.values import (
     DECLARED,
     GONE,
+    HOLDERS,
     NO_LOOPS,
     NONE,
     UNKNOWN,
@@ -72,7 +75,7 @@ if TYPE_CHECKING:
     from jitlint.semantics.interp import Interpreter, Loop
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SliceV(Value):
     """A slice between brackets."""
 
@@ -86,7 +89,7 @@ class SliceV(Value):
         return (self.lower, self.upper, self.step)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class AtV(Value):
     """``x.at`` or ``x.at[index]``."""
 
@@ -113,6 +116,10 @@ def number(v: Value) -> Array | None:
     return None
 
 
+_NUMPY, _HOST, _LINEAR, _TRACED = Level
+"""The levels, for who looks at each operand: it takes time to get them from the class."""
+
+
 def result_array(
     interp: Interpreter,
     operands: Iterable[Value],
@@ -129,47 +136,55 @@ def result_array(
 
     ``jax`` says that the operation is jax's own (its result is a tracer under a staging trace, whatever it is given).
     """
-    level = Level.HOST if jax else Level.NUMPY
+    level = _HOST if jax else _NUMPY
     roots: frozenset[Any] = frozenset()
     origin = None
     loops = resized = NO_LOOPS
     definite = False
     maybe = False
     via = None
+    staging = interp.staging
     for operand in operands:
-        for v in leaves(operand):
+        for v in leaves(operand) if type(operand) in HOLDERS else (operand,):
             if isinstance(v, Array):
-                level = max(level, v.level)
-                loops |= v.loops
-                if v.level in (Level.NUMPY, Level.HOST) and interp.staging and v.shape:
-                    captured.computed_with(interp, v)
-                resized |= running(interp, v.shape_loops)
-                via = via or _carried(v.via)
-                if v.is_traced:
+                own = v.level
+                if own > level:
+                    level = own
+                if v.loops:
+                    loops |= v.loops
+                if v.shape_loops:
+                    resized |= running(interp, v.shape_loops)
+                if v.via is not None:
+                    via = via or _carried(v.via)
+                if own is _TRACED:
                     roots |= v.roots
                     origin = origin or v.origin
-                if v.level is not Level.NUMPY:
+                elif staging and v.shape and own is not _LINEAR:
+                    captured.computed_with(interp, v)
+                if own is not _NUMPY:
                     definite |= not v.maybe
                     maybe |= v.maybe
             elif isinstance(v, Tree):
-                level = Level.TRACED
+                level = _TRACED
                 roots |= v.roots
                 origin = origin or v.origin
                 definite |= not v.maybe
                 maybe |= v.maybe
-            elif isinstance(v, Const | Host):
-                loops |= v.loops
-                via = via or _carried(v.via)
-    definite |= jax and (interp.staging or level is not Level.TRACED)
-    if level >= Level.HOST and level is not Level.TRACED and interp.staging:
-        level = Level.TRACED
+            elif isinstance(v, (Const, Host)):
+                if v.loops:
+                    loops |= v.loops
+                if v.via is not None:
+                    via = via or _carried(v.via)
+    definite |= jax and (staging or level is not _TRACED)
+    if staging and level in (_HOST, _LINEAR):
+        level = _TRACED
         if node is not None:
             trace = next(t for t in reversed(interp.traces) if t.staging)
             name = trace.entry.name if trace.entry is not None else trace.kind
             origin = interp.origin(
                 f"{what or 'a jax operation'} gives a tracer here: it runs while `{name}` is traced", node
             )
-    if level is Level.TRACED and interp.loops and interp.loops[-1].traced:
+    if level is _TRACED and interp.loops and interp.loops[-1].traced:
         interp.loops[-1].operations += 1
     return Array(level, dtype, shape, weak, python, roots, maybe and not definite, origin, loops, via, resized)
 
@@ -444,9 +459,21 @@ def _may_overload(interp: Interpreter, op: type[cst.CSTNode], left: Value, right
     """May an operand have operators of its own? A call that was not followed may give it, and a class has them."""
     for operand, prefix in ((left, ""), (right, "r")):
         if isinstance(operand, Unknown):
-            method = f"__{prefix}{_DUNDER[op]}__"
-            return any(method in cls.slots for cls in interp.classes)
+            return f"__{prefix}{_DUNDER[op]}__" in _special_methods(interp)
     return False
+
+
+_special: WeakKeyDictionary[Interpreter, tuple[int, int, frozenset[str]]] = WeakKeyDictionary()
+
+
+def _special_methods(interp: Interpreter) -> frozenset[str]:
+    """The names in two pairs of underscores that classes of the project have attributes of."""
+    count, writes, names = _special.get(interp, (0, 0, frozenset[str]()))
+    if count != len(interp.classes) or writes != ClassV.writes:
+        found = (name for cls in interp.classes for name in cls.slots if isinstance(name, str) and name[:2] == "__")
+        names = frozenset(found)
+        _special[interp] = len(interp.classes), ClassV.writes, names
+    return names
 
 
 def _alternatives(kind: Value) -> tuple[Value, ...]:
@@ -485,7 +512,7 @@ def _via(*values: Value) -> str | None:
 
 def _carried(via: str | None) -> str | None:
     """What is true of a result as well: not that an array is gone, or which key it is."""
-    return None if via == ZERO_D or via in GONE or prng.is_token(via) else via
+    return None if via is None or via == ZERO_D or via in GONE or prng.is_token(via) else via
 
 
 def _number_type(op: type[cst.CSTNode], a: str, b: str) -> str:

@@ -7,8 +7,9 @@ of a branch can be run from the same state: run one, collect what it changed, un
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from jitlint.semantics.records import record
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -32,7 +33,7 @@ class Box:
         self.birth = Box.clock
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Running:
     """A function body that is running: the number of its frame, its node, and the place in it that is reached."""
 
@@ -42,7 +43,7 @@ class Running:
     at: cst.CSTNode
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Write:
     """A write of a slot by a statement of the program."""
 
@@ -69,7 +70,7 @@ class Write:
     """The functions that were running, the innermost first."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Read:
     """A read, while tracing, of a slot that was made before the trace began."""
 
@@ -120,10 +121,7 @@ class Trail:
 
     def changes(self, mark: int) -> Changes:
         """What was written since ``mark``, as it stands now."""
-        out: Changes = {}
-        for box, key, _ in self._log[mark:]:
-            out[id(box), key] = (box, key, box.slots.get(key))
-        return out
+        return {(id(box), key): (box, key, box.slots.get(key)) for box, key, _ in self._log[mark:]}
 
     def undo(self, mark: int) -> None:
         """Take back every write since ``mark``."""

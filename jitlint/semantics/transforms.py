@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -24,6 +23,7 @@ from jitlint.semantics.events import (
     Site,
     StaticArgument,
 )
+from jitlint.semantics.records import replace
 from jitlint.semantics.source import scope_of
 from jitlint.semantics.state import Box
 from jitlint.semantics.tracekey import trace_key

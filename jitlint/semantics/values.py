@@ -7,14 +7,15 @@ unknown), a ``Union`` of a few alternatives, or ``Unknown``. Unknown is never tr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
 from jitlint.semantics.moment import Moment
+from jitlint.semantics.records import record, replace
 from jitlint.semantics.state import Box
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class Value:
     __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Origin:
     """One step of how a value came to be traced, and the step before it."""
 
@@ -83,7 +84,7 @@ KEY = "key:"
 NO_LOOPS: frozenset[Any] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Unknown(Value):
     """Nothing is known; never gives a finding."""
 
@@ -91,7 +92,7 @@ class Unknown(Value):
 UNKNOWN = Unknown()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Given(Unknown):
     """Nothing is known, but that a test found it not to be None, or even to be true."""
 
@@ -102,7 +103,7 @@ GIVEN = Given()
 TRUTHY = Given(true=True)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Falsy(Unknown):
     """Nothing is known, but that a test found it to be false, empty or None."""
 
@@ -110,14 +111,18 @@ class Falsy(Unknown):
 FALSY = Falsy()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Gone(Unknown):
     """Nothing is known, but that it was given to a call that donates it."""
 
     origin: Origin
 
 
-@dataclass(frozen=True, slots=True)
+_EXACT = frozenset({bool, int, str, bytes, type(None)})
+"""The types of constants that are equal only where they are written alike, which 0.0 and -0.0 are not."""
+
+
+@record(frozen=True, slots=True)
 class Const(Value):
     """A Python constant: None, bool, int, float, complex, str, bytes or Ellipsis."""
 
@@ -128,12 +133,20 @@ class Const(Value):
     """What it derives from, where that matters: ``shape``, ``clock``, ``random``, ``env``."""
 
     def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Const) and type(self.value) is type(other.value) and repr(self.value) == repr(other.value)
-        )
+        if not isinstance(other, Const):
+            return False
+        one, two = self.value, other.value
+        if one is two:
+            return True
+        kind = type(one)
+        if kind is not type(two):
+            return False
+        return bool(one == two) if kind in _EXACT else repr(one) == repr(two)
 
     def __hash__(self) -> int:
-        return hash((type(self.value), repr(self.value)))
+        value = self.value
+        kind = type(value)
+        return hash((kind, value if kind in _EXACT else repr(value)))
 
 
 NONE = Const(None)
@@ -141,7 +154,7 @@ TRUE = Const(True)
 FALSE = Const(False)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Host(Value):
     """A static host value of a known type (``int``, ``bool``, ``str``, ``dtype``, ``object`` …), value unknown."""
 
@@ -150,21 +163,21 @@ class Host(Value):
     via: str | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class TracerType(Host):
     """``type(x)`` of a traced ``x``."""
 
     of: Value | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class DtypeOf(Host):
     """The dtype of an array, of which at least the kind is known; ``name`` is as in :class:`Array`."""
 
     name: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Steps(Host):
     """A number that is known in each turn of a loop: its index, and what is computed from it."""
 
@@ -200,7 +213,7 @@ def stepwise(f: Callable[..., Any], *operands: Value) -> Value | None:
 Shape = tuple["int | None", ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Array(Value):
     """A numpy or jax array, concrete or traced.
 
@@ -232,7 +245,7 @@ class Array(Value):
         return None if self.shape is None else len(self.shape)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Tree(Value):
     """Traced leaves in a structure that is not known: an array, a pytree or None (not None where it is ``given``)."""
 
@@ -242,7 +255,7 @@ class Tree(Value):
     given: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Tup(Value):
     """A tuple. ``items`` when the length is known, else ``elem`` for every element.
 
@@ -371,7 +384,7 @@ class ModuleV(Box, Value):
         self.state = "new"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class LibV(Value):
     """A module, function or class of a library, by its dotted name."""
 
@@ -419,7 +432,7 @@ class Func(Value):
         return min(self.unit.span(each).row for each in (*decorators, node))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Bound(Value):
     """A bound method: ``func`` called with ``self`` in front."""
 
@@ -466,7 +479,13 @@ class Jitted(Value):
 class ClassV(Box, Value):
     """A class of the project; its slots are its namespace."""
 
-    __slots__ = ("bases", "env", "facts", "frame", "loops", "name", "node", "qualname", "unit")
+    __slots__ = (
+        *("_line", "_mro", "_version"),
+        *("bases", "env", "facts", "frame", "loops", "name", "node", "qualname", "unit"),
+    )
+
+    writes = 0
+    """How often a slot of any class was written: what was found out about all classes holds until then."""
 
     def __init__(
         self, name: str, qualname: str, node: cst.ClassDef, unit: Unit, env: Env, bases: tuple[Value, ...]
@@ -481,24 +500,27 @@ class ClassV(Box, Value):
         self.facts = ClassFacts()
         self.frame: Any = None
         self.loops: frozenset[Any] = NO_LOOPS
+        found = {id(c): c for base in bases for c in (base.mro() if isinstance(base, ClassV) else (base,))}
+        self._mro: tuple[Value, ...] = (self, *found.values())
+        self._line = tuple(c for c in self._mro if isinstance(c, ClassV))
 
-    def mro(self) -> Iterator[Value]:
+    @property
+    def version(self) -> int:
+        return self._version
+
+    @version.setter
+    def version(self, version: int) -> None:
+        self._version = version
+        ClassV.writes += 1
+
+    def mro(self) -> tuple[Value, ...]:
         """The class and its bases, nearest first (depth first, each once)."""
-        seen: set[int] = set()
-        stack: list[Value] = [self]
-        while stack:
-            c = stack.pop(0)
-            if id(c) in seen:
-                continue
-            seen.add(id(c))
-            yield c
-            if isinstance(c, ClassV):
-                stack = [*c.bases, *stack]
+        return self._mro
 
     def lookup(self, name: str) -> Value | None:
         """The attribute found along the bases of the project, or None."""
-        for c in self.mro():
-            if isinstance(c, ClassV) and name in c.slots:
+        for c in self._line:
+            if name in c.slots:
                 return c.slots[name]
         return None
 
@@ -513,7 +535,9 @@ class ClassV(Box, Value):
 
     def opaque(self) -> bool:
         """True when some base is not of the project (attributes may come from there)."""
-        return any(not isinstance(c, ClassV) and c != LibV("builtins.object") for c in self.mro())
+        return len(self._mro) > len(self._line) and any(
+            not isinstance(c, ClassV) and c != LibV("builtins.object") for c in self._mro
+        )
 
 
 @dataclass(slots=True)
@@ -581,12 +605,25 @@ def is_data(value: Obj, name: Any, field: Value) -> bool:
     return not only_fields(cls) or name in cls.facts.fields
 
 
+def data_of(value: Obj, cls: ClassV) -> list[Value]:
+    """The fields of an instance of ``cls`` that hold leaves, as :func:`is_data` says."""
+    facts = cls.facts
+    if facts.module == "nnx":
+        return [v for k, v in value.slots.items() if is_data(value, k, v)]
+    static, among = facts.static_fields, facts.data_fields
+    if among is None and only_fields(cls):
+        among = frozenset(facts.fields)
+    return [
+        v for k, v in value.slots.items() if isinstance(k, str) and k not in static and (among is None or k in among)
+    ]
+
+
 def only_fields(cls: ClassV) -> bool:
     """Is what an instance keeps beside its fields, cached properties say, left behind when JAX takes it apart?"""
     return cls.facts.dataclass and cls.facts.pytree and not cls.facts.custom_flatten and cls.facts.module is None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Union(Value):
     """One of a few alternatives."""
 
@@ -855,22 +892,19 @@ def _merge_boxes(a: Box, b: Box, depth: int, make: Any) -> Value:
 
 def leaves(v: Value) -> Sequence[Value]:
     """The values at the leaves of containers, pytree instances included."""
-    if not isinstance(v, _CONTAINERS):
+    if type(v) not in HOLDERS:
         return (v,)
     out: list[Value] = []
     _add_leaves(v, out, 0)
     return out
 
 
-_CONTAINERS = (Tup, ListV, DictV, SetV, Union, Obj)
+HOLDERS: frozenset[type[Value]] = frozenset({Tup, ListV, DictV, SetV, Union, Obj})
+"""The types of values that may have leaves in them. None of them has subclasses."""
 
 
 def _add_leaves(v: Value, out: list[Value], depth: int) -> None:
-    if depth > MAX_DEPTH:
-        return
-    if not isinstance(v, _CONTAINERS):
-        out.append(v)
-        return
+    """Add the leaves of a container that lies as deep in others."""
     inside: Iterable[Value]
     if isinstance(v, Tup):
         inside = v.items if v.items is not None else (v.elem,) if v.elem is not None else ()
@@ -878,16 +912,22 @@ def _add_leaves(v: Value, out: list[Value], depth: int) -> None:
         inside = (v.content,)
     elif isinstance(v, Union):
         inside = v.members
-    elif isinstance(v, DictV | SetV):
-        inside = v.slots.values()
-    else:
-        cls = v.project_class
-        if cls is None or not (cls.facts.pytree or cls.facts.namedtuple):
+    elif isinstance(v, Obj):
+        cls = v.cls
+        if not isinstance(cls, ClassV) or not (cls.facts.pytree or cls.facts.namedtuple):
             out.append(v)
             return
-        inside = [i for k, i in v.slots.items() if is_data(v, k, i)]
+        inside = data_of(v, cls)
+    else:
+        assert isinstance(v, Box)
+        inside = v.slots.values()
+    if depth == MAX_DEPTH:
+        return
     for i in inside:
-        _add_leaves(i, out, depth + 1)
+        if type(i) in HOLDERS:
+            _add_leaves(i, out, depth + 1)
+        else:
+            out.append(i)
 
 
 def traced_leaf(v: Value) -> Array | Tree | None:
