@@ -939,8 +939,9 @@ def report_invalid(
 
 def _check_result(interp: Interpreter, function: str, result: Value, node: cst.CSTNode) -> None:
     for bad in invalid_leaves(interp, result):
-        if interp.root is not None and isinstance(bad.value, Partial):
-            continue  # a decorator that waits for its function, where nobody says what is given
+        waits = isinstance(bad.value, Partial) or bad.possible and isinstance(bad.value, Func)
+        if interp.root is not None and waits:
+            continue  # a decorator that waits for its function, or got it, where nobody says what is given
         if bad.error == "TypeError":
             interp.emit(
                 BadResult(
