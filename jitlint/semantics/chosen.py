@@ -7,14 +7,14 @@ asked again, variables are what the first test made of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from jitlint.semantics.bare import same
-from jitlint.semantics.source import constant_parameters
+from jitlint.semantics.source import constant_parameters, remembered
 from jitlint.semantics.state import Box
 from jitlint.semantics.values import (
     Bound,
@@ -51,30 +51,27 @@ class Chosen:
 def is_steady(frame: Frame, test: cst.BaseExpression) -> bool:
     """Does a test ask for nothing but parameters of the running function that stay as they are?"""
     func = frame.func
-    names = set(_names(test)) if func is not None else set()
+    names = _names(test)
     if func is None or not names or "" in names:
         return False
     return names <= constant_parameters(func.lazy, func.unit.statement.text)
 
 
-def _names(test: cst.BaseExpression) -> Iterator[str]:
+@remembered
+def _names(test: cst.BaseExpression) -> frozenset[str]:
     """The variables that a test asks for; an empty name for anything else that may change."""
     match test:
         case cst.Name(value="None" | "True" | "False") | cst.BaseNumber() | cst.SimpleString():
-            return
+            return frozenset()
         case cst.Name(value=name):
-            yield name
+            return frozenset({name})
         case cst.UnaryOperation(expression=inner):
-            yield from _names(inner)
+            return _names(inner)
         case cst.BooleanOperation(left=left, right=right):
-            yield from _names(left)
-            yield from _names(right)
+            return _names(left) | _names(right)
         case cst.Comparison(left=left, comparisons=more):
-            yield from _names(left)
-            for one in more:
-                yield from _names(one.comparator)
-        case _:
-            yield ""
+            return _names(left).union(*(_names(one.comparator) for one in more))
+    return frozenset({""})
 
 
 def changed(interp: Interpreter, mark: int, steady: bool) -> dict[str, Value]:

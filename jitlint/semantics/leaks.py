@@ -82,7 +82,7 @@ def _escaped(interp: Interpreter, value: Value) -> Iterator[Array]:
     """Tracers that were stored, and in the module's own run, outside of any trace, all there are."""
     host = not interp.traces and interp.root is None
     for leaf in leaves(value):
-        if isinstance(leaf, Array) and leaf.is_traced and (leaf.via == LEAKED or host):
+        if isinstance(leaf, Array) and (host or leaf.via == LEAKED) and leaf.is_traced:
             yield leaf
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -27,6 +28,7 @@ from jitlint.semantics.events import TURNS, ArrayWanted, DynamicShape, GradientC
 from jitlint.semantics.records import replace
 from jitlint.semantics.values import (
     FALSE,
+    NO_LOOPS,
     NONE,
     TRUE,
     UNKNOWN,
@@ -213,24 +215,21 @@ def bind(model: FunctionModel, args: Args) -> Given:
     return given
 
 
+_ON_JAX = frozenset(
+    {
+        *("jax", "optax", "flax", "equinox", "haiku", "chex", "distrax", "numpyro", "rlax"),
+        *("lineax", "diffrax", "optimistix"),
+    }
+)
+
+
+@cache
 def is_jax(name: str) -> bool:
     """Do results of this function come out of jax (tracers under a staging trace)?"""
-    return name.split(".")[0] in (
-        "jax",
-        "optax",
-        "flax",
-        "equinox",
-        "haiku",
-        "chex",
-        "distrax",
-        "numpyro",
-        "rlax",
-        "lineax",
-        "diffrax",
-        "optimistix",
-    )
+    return name.partition(".")[0] in _ON_JAX
 
 
+@cache
 def short(name: str) -> str:
     """A dotted name as people write it."""
     for long, brief in (("jax.numpy.", "jnp."), ("numpy.", "np."), ("jax.lax.", "lax."), ("builtins.", "")):
@@ -520,8 +519,10 @@ def _shaped(
     jax = on_device or isinstance(me, Array) and me.level is not Level.NUMPY
     name = model.name
 
-    def array() -> Array:
-        return operators.result_array(interp, values, jax=jax, node=node, what=short(name))
+    def array(dtype: str | None = None, shape: Shape | None = None, weak: bool | None = None) -> Array:
+        return operators.result_array(
+            interp, values, dtype=dtype, shape=shape, weak=weak, jax=jax, node=node, what=short(name)
+        )
 
     match result.op:
         case "kept" if (kept := _kept(model, given, result.arg)) is not None:
@@ -529,29 +530,22 @@ def _shaped(
         case "host_array" if name == "numpy.where" and len(given) == 1:
             return _places(array(), as_array(values[0]))
         case "array" | "host_array" | "key" | "kept":
+            if result.op == "key":
+                return replace(array("key"), via=prng.token(interp))
+            out = array(_dtype(model, given, me), _shape(model, given, me), _weak(model, given, me))
             if result.op == "host_array" and any(
                 isinstance(x, Array) and x.level is Level.HOST for v in values for x in leaves(v)
             ):
-                out = replace(array(), level=Level.NUMPY)
-            else:
-                out = array()
+                out = replace(out, level=Level.NUMPY)
             if out.level is Level.NUMPY and not jax and model.effect == "random":
                 out = replace(out, via="random", loops=out.loops.union(interp.loops))
-            if result.op == "key":
-                return replace(out, dtype="key", via=prng.token(interp))
             resized = out.shape_loops | operators.running(interp, _resized(model, given))
             if model.shape is not None and model.shape.op in _LONGER:
                 resized = operators.summed(resized)
-            out = replace(
-                out,
-                shape=_shape(model, given, me),
-                shape_loops=resized,
-                dtype=_dtype(model, given, me),
-                weak=_weak(model, given, me),
-                python=None,
-            )
             if out.shape is None and model.shape is not None and model.shape.op == "reduce":
-                out = replace(out, shape_loops=frozenset())  # the axis that changes may be gone
+                resized = NO_LOOPS  # the axis that changes may be gone
+            if resized != out.shape_loops:
+                out = replace(out, shape_loops=resized)
             if name in _NUMPY_MADE and out.level is Level.NUMPY:
                 if any(py_type(x) == "str" for x in leaves(values[0])):
                     return replace(out, dtype="str")
@@ -589,14 +583,14 @@ def _shaped(
         case "tuple":
             n = int(result.arg) if result.arg.isdigit() else 0
             if n:
-                return Tup(tuple(replace(array(), dtype=_dtype(model, given, me)) for _ in range(n)))
+                return Tup(tuple(array(_dtype(model, given, me)) for _ in range(n)))
             return Tup(None, array())
         case "list":
             if model.name.rpartition(".")[2] in ("split", "array_split", "hsplit", "vsplit", "dsplit"):
                 count = given.get("indices_or_sections", (UNKNOWN, None))[0]
                 pieces = shapes.as_int(count)
                 if pieces is not None and pieces <= 16:
-                    piece = replace(array(), dtype=_dtype(model, given, me))
+                    piece = array(_dtype(model, given, me))
                     whole = as_array(next(iter(given.values()))[0])
                     each = tuple(replace(piece, shape=s) for s in _pieces(whole, pieces, _argument(given, "axis")))
                     return ListV(Tup(each), node)
@@ -624,7 +618,7 @@ def _shaped(
             if "*rest" in given:
                 return UNKNOWN
             if len(several) == 1:
-                return replace(array(), dtype=_dtype(model, given, me))
+                return array(_dtype(model, given, me))
             return ListV(Tup(tuple(array() for _ in several)), node)
         case "instance":
             obj = Obj(LibV(result.arg), node, open_=True)
@@ -730,7 +724,9 @@ def as_array(v: Value | None) -> Array | None:
             if other is None:
                 return None
             dtype, weak = shapes.promote(out, other)
-            out = replace(out, dtype=dtype, weak=weak, shape=shapes.join_like(out.shape, other.shape))
+            shape = shapes.join_like(out.shape, other.shape)
+            if (dtype, weak, shape) != (out.dtype, out.weak, out.shape):
+                out = replace(out, dtype=dtype, weak=weak, shape=shape)
         return replace(out, shape=None if out.shape is None else (len(content.items), *out.shape))
     if isinstance(content, Tup) and content.items is None and content.elem is not None:
         first = as_array(content.elem)

@@ -6,17 +6,22 @@ from typing import TYPE_CHECKING
 
 from jitlint.semantics.state import Box
 from jitlint.semantics.values import (
+    Array,
     Bound,
     ClassV,
+    Const,
     Env,
     Func,
+    Host,
     Jitted,
     LibV,
     ModuleV,
     Obj,
     Partial,
+    Tree,
     Tup,
     Union,
+    Unknown,
     Value,
     Wrapped,
 )
@@ -25,10 +30,14 @@ if TYPE_CHECKING:
     from jitlint.semantics.interp import Interpreter
 
 DEPTH = 4
+_PLAIN = frozenset({Unknown, Const, Host, Array, Tree, LibV, ClassV, ModuleV})
+"""The types of values, most of all, that hold nothing that could be kept."""
 
 
 def keep(interp: Interpreter, value: Value, how: str, depth: int = 0) -> None:
     """Mark the jitted callables in ``value`` as kept, and the frames whose variables its functions close over."""
+    if type(value) in _PLAIN:
+        return
     if depth > DEPTH or interp.tracing or not interp.entries and not interp.frame.func:
         return
     match value:
@@ -53,8 +62,6 @@ def keep(interp: Interpreter, value: Value, how: str, depth: int = 0) -> None:
         case Union(members=ms):
             for v in ms:
                 keep(interp, v, how, depth + 1)
-        case ClassV() | ModuleV():
-            return
         case Box():
             for v in list(value.slots.values()):
                 keep(interp, v, how, depth + 1)

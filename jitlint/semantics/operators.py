@@ -107,13 +107,10 @@ def number(v: Value) -> Array | None:
     if isinstance(v, Array):
         return v
     kind = py_type(v)
-    if kind in NUMBERS:
-        loops = v.loops if isinstance(v, Const | Host) else NO_LOOPS
-        via = v.via if isinstance(v, Const | Host) else None
-        return Array(
-            Level.NUMPY, None if kind == "number" else kind, (), kind != "bool", python=kind, loops=loops, via=via
-        )
-    return None
+    if kind not in NUMBERS:
+        return None
+    loops, via = (v.loops, v.via) if isinstance(v, Const | Host) else (NO_LOOPS, None)
+    return Array(Level.NUMPY, None if kind == "number" else kind, (), kind != "bool", python=kind, loops=loops, via=via)
 
 
 _NUMPY, _HOST, _LINEAR, _TRACED = Level
@@ -468,11 +465,13 @@ _special: WeakKeyDictionary[Interpreter, tuple[int, int, frozenset[str]]] = Weak
 
 def _special_methods(interp: Interpreter) -> frozenset[str]:
     """The names in two pairs of underscores that classes of the project have attributes of."""
-    count, writes, names = _special.get(interp, (0, 0, frozenset[str]()))
-    if count != len(interp.classes) or writes != ClassV.writes:
-        found = (name for cls in interp.classes for name in cls.slots if isinstance(name, str) and name[:2] == "__")
-        names = frozenset(found)
-        _special[interp] = len(interp.classes), ClassV.writes, names
+    count, rewritten, names = _special.get(interp, (0, 0, frozenset[str]()))
+    if rewritten != ClassV.rewritten:
+        count, names = 0, frozenset()
+    if count < len(interp.classes):
+        names = names.union(*(cls.special_names() for cls in interp.classes[count:]))
+    if (count, rewritten) != (len(interp.classes), ClassV.rewritten):
+        _special[interp] = len(interp.classes), ClassV.rewritten, names
     return names
 
 
@@ -572,20 +571,20 @@ def _array_binary(interp: Interpreter, op: type[cst.CSTNode], left: Value, right
     a, b = number(left), number(right)
     if any(isinstance(v, Obj | LibV | Func | DictV) and n is None for v, n in ((left, a), (right, b))):
         return UNKNOWN
-    out = result_array(interp, [left, right], node=node, what="this operation")
     if a is None or b is None:
+        out = result_array(interp, [left, right], node=node, what="this operation")
         scalar = _may_be_number(left) and _may_be_number(right) and op is not cst.MatrixMultiply
-        return replace(out, shape=None, python="number" if scalar and out.is_traced else None)
+        return replace(out, python="number") if scalar and out.is_traced else out
     dtype, weak = shapes.promote(a, b)
     if op is cst.Divide:
         dtype = shapes.inexact(dtype)
     shape = shapes.matmul(a.shape, b.shape) if op is cst.MatrixMultiply else shapes.broadcast(a.shape, b.shape)
-    python = None
+    out = result_array(
+        interp, [left, right], dtype=dtype, weak=weak, shape=shape, node=node, what="this operation"
+    )
     if out.is_traced and a.python and b.python and op is not cst.MatrixMultiply:
-        python = _number_type(op, a.python, b.python)
-    if out.level is Level.NUMPY and out.shape == () and a.shape == () and b.shape == ():
-        pass
-    return replace(out, dtype=dtype, weak=weak, shape=shape, python=python)
+        return replace(out, python=_number_type(op, a.python, b.python))
+    return out
 
 
 def _may_be_number(v: Value) -> bool:

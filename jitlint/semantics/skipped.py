@@ -220,14 +220,15 @@ def _reachable(values: Iterable[Value]) -> Iterator[Box]:
                 todo += args
 
 
-def _methods(obj: Obj, name: str, inherited: bool) -> Iterator[Func]:
+def _methods(obj: Obj, name: str, inherited: bool) -> Iterable[Func]:
     """What ``obj.name(…)`` may run, or ``super().name(…)`` in a method of it, where it is ``inherited``."""
-    if name in obj.slots:
-        yield from _functions(obj.slots[name])
-    elif obj.project_class is not None:
-        found = [cls.slots[name] for cls in obj.project_class.mro() if isinstance(cls, ClassV) and name in cls.slots]
-        for method in found if inherited else found[:1]:
-            yield from _functions(method)
+    own, cls = obj.slots.get(name), obj.cls
+    if own is not None or not isinstance(cls, ClassV):
+        return _functions(own)
+    if inherited:
+        return [function for method in cls.all_named(name) for function in _functions(method)]
+    method = cls.lookup(name)
+    return _functions(method) if method is not None else ()
 
 
 def _functions(value: Value | None) -> Iterator[Func]:

@@ -161,7 +161,7 @@ class Trail:
             value: Value | None = None
             for a in alternatives:
                 v = a[k][2] if k in a else base
-                if v is not None:
+                if v is not None and v is not value:
                     value = v if value is None else join(value, v)
             if value is None:
                 self.delete(box, key)

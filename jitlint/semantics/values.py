@@ -480,16 +480,17 @@ class ClassV(Box, Value):
     """A class of the project; its slots are its namespace."""
 
     __slots__ = (
-        *("_line", "_mro", "_version"),
+        *("_asked", "_line", "_mro", "_version"),
         *("bases", "env", "facts", "frame", "loops", "name", "node", "qualname", "unit"),
     )
 
-    writes = 0
-    """How often a slot of any class was written: what was found out about all classes holds until then."""
+    rewritten = 0
+    """How often the attributes changed of a class whose :meth:`special_names` somebody has asked for."""
 
     def __init__(
         self, name: str, qualname: str, node: cst.ClassDef, unit: Unit, env: Env, bases: tuple[Value, ...]
     ) -> None:
+        self._asked = False
         super().__init__(node)
         self.name = name
         self.qualname = qualname
@@ -511,7 +512,7 @@ class ClassV(Box, Value):
     @version.setter
     def version(self, version: int) -> None:
         self._version = version
-        ClassV.writes += 1
+        ClassV.rewritten += self._asked
 
     def mro(self) -> tuple[Value, ...]:
         """The class and its bases, nearest first (depth first, each once)."""
@@ -523,6 +524,15 @@ class ClassV(Box, Value):
             if name in c.slots:
                 return c.slots[name]
         return None
+
+    def all_named(self, name: str) -> list[Value]:
+        """The attributes of that name along the bases of the project, nearest first."""
+        return [c.slots[name] for c in self._line if name in c.slots]
+
+    def special_names(self) -> list[str]:
+        """The names of its own attributes that begin with two underscores."""
+        self._asked = True
+        return [name for name in self.slots if isinstance(name, str) and name.startswith("__")]
 
     def annotation_of(self, field: str) -> cst.Name | None:
         """The name in the body of the class that declares a field with its type."""
@@ -715,16 +725,14 @@ def py_type(v: Value) -> str | None:
     return "int" if isinstance(v, Obj) and v.project_class is not None and v.project_class.facts.integral else None
 
 
-def _loops(v: Value) -> frozenset[Any]:
-    return getattr(v, "loops", NO_LOOPS)
-
-
 def _merge(a: Value, b: Value, depth: int) -> Value | None:
     """The join of two values of one kind, or None when they stay alternatives."""
     if a is b:
         return a
-    if isinstance(a, Const | Host) and isinstance(b, Const | Host):
-        loops = _loops(a) | _loops(b)
+    if isinstance(a, Const | Host):
+        if not isinstance(b, Const | Host):
+            return None
+        loops = a.loops | b.loops
         if a == b:
             return a if loops == a.loops else replace(a, loops=loops)
         ta, tb = py_type(a), py_type(b)
@@ -735,16 +743,18 @@ def _merge(a: Value, b: Value, depth: int) -> Value | None:
                 return b  # what a test said of it for a while
             return Host(ta, loops, a.via or b.via)
         return None
+    if type(a) is not type(b):
+        if isinstance(a, Tree) and isinstance(b, Array) and b.is_traced:
+            return replace(a, roots=a.roots | b.roots) if not b.roots <= a.roots else a
+        if isinstance(b, Tree) and isinstance(a, Array) and a.is_traced:
+            return replace(b, roots=a.roots | b.roots)
+        return None
     if isinstance(a, Array) and isinstance(b, Array):
         return _merge_arrays(a, b)
     if isinstance(a, Tree) and isinstance(b, Tree):
         if b.roots <= a.roots and b.given >= a.given:
             return a
         return replace(a, roots=a.roots | b.roots, maybe=a.maybe and b.maybe, given=a.given and b.given)
-    if isinstance(a, Tree) and isinstance(b, Array) and b.is_traced:
-        return replace(a, roots=a.roots | b.roots) if not b.roots <= a.roots else a
-    if isinstance(b, Tree) and isinstance(a, Array) and a.is_traced:
-        return replace(b, roots=a.roots | b.roots)
     if isinstance(a, Tup) and isinstance(b, Tup):
         return merge_tups(a, b, depth)
     if isinstance(a, ListV) and isinstance(b, ListV):
@@ -786,11 +796,11 @@ def _merge(a: Value, b: Value, depth: int) -> Value | None:
         return None
     if isinstance(a, Func) and isinstance(b, Func) and a.lazy is b.lazy:
         return a
-    if isinstance(a, Partial | Wrapped) and type(a) is type(b) and a.node is b.node and a.node is not None:
-        return a
+    if isinstance(a, Partial | Wrapped) and isinstance(b, Partial | Wrapped):
+        return a if a.node is b.node and a.node is not None else None
     if isinstance(a, Jitted) and isinstance(b, Jitted) and a.entry.node is b.entry.node:
         return a
-    return a if type(a) is type(b) and a == b else None
+    return a if a == b else None
 
 
 def _merge_arrays(a: Array, b: Array) -> Array | None:
