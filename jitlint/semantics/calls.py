@@ -532,7 +532,7 @@ def call_function(interp: Interpreter, func: Func, args: Args, node: cst.CSTNode
     interp.called[key] = interp.called.get(key, 0) + 1
     if interp.staging:
         interp.called_in_traces.add(key)
-    if interp.spent.get(key, 0) > interp.allowance or _on_trial(interp) and interp.idle.get(key, 0) > IDLE_STEPS:
+    if interp.spent.get(key, 0) > interp.allowance or _on_trial(interp) and _idle(interp).get(key, 0) > IDLE_STEPS:
         return _left_out(interp, func, args)
     params = parameters(func.node)
     binding = bind(params, args)
@@ -566,7 +566,7 @@ def _run(interp: Interpreter, func: Func, env: Env, binding: Binding, args: Args
         interp.spent[key] = interp.spent.get(key, 0) + used
         if _on_trial(interp):
             idle = said == (interp.activity, len(interp.entries))
-            interp.idle[key] = interp.idle.get(key, 0) + used if idle else 0
+            _idle(interp)[key] = _idle(interp).get(key, 0) + used if idle else 0
 
 
 def _left_out(interp: Interpreter, func: Func, args: Args) -> Value:
@@ -588,8 +588,13 @@ def _misfit(func: Func, params: Sequence[Param], binding: Binding) -> bool:
 
 
 def _on_trial(interp: Interpreter) -> bool:
-    """Is this the host code of a function that nobody calls, so that no more than its kind is known of what is passed?"""
-    return interp.root is not None and not interp.traces
+    """Is this the host code of a function that nobody calls, or what a library is assumed to trace, so that no more than
+    its kind is known of what is passed?"""
+    return interp.root is not None and (not interp.traces or interp.assumed > 0) and not interp.quiet
+
+
+def _idle(interp: Interpreter) -> dict[int, int]:
+    return interp.idle_assumed if interp.assumed else interp.idle
 
 
 def _run_memoised(

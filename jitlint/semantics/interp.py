@@ -327,6 +327,8 @@ class Interpreter:
         """Steps spent in each function since the root began."""
         self.idle: dict[int, int] = {}
         """Steps that each function took on the host, over all roots, since it last gave something to record."""
+        self.idle_assumed: dict[int, int] = {}
+        """The same under what a library is assumed to trace."""
         self.library_names: dict[tuple[str, str], Value] = {}
         """Attributes of libraries met so far."""
         self.activity = 0
