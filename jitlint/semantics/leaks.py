@@ -6,7 +6,7 @@ values that were stored are marked (``via`` is ``leaked``), wherever they lie: J
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
@@ -71,19 +71,14 @@ def check(
     values = list(values)
     if donation.check(interp, values, node):
         return True
-    for value in values:
-        for leaf in _escaped(interp, value):
-            _emit(interp, value, leaf, node, error)
-            return not leaf.maybe and not isinstance(value, Union)
-    return False
-
-
-def _escaped(interp: Interpreter, value: Value) -> Iterator[Array]:
-    """Tracers that were stored, and in the module's own run, outside of any trace, all there are."""
+    # in the module's own run, outside of any trace, all tracers are such
     host = not interp.traces and interp.root is None
-    for leaf in leaves(value):
-        if isinstance(leaf, Array) and (host or leaf.via == LEAKED) and leaf.is_traced:
-            yield leaf
+    for value in values:
+        for leaf in leaves(value):
+            if isinstance(leaf, Array) and (host or leaf.via == LEAKED) and leaf.is_traced:
+                _emit(interp, value, leaf, node, error)
+                return not leaf.maybe and not isinstance(value, Union)
+    return False
 
 
 def _emit(interp: Interpreter, value: Value, leaf: Array, node: cst.CSTNode, error: str) -> None:

@@ -392,6 +392,8 @@ def _check_concrete(interp: Interpreter, model: FunctionModel, given: Given, nod
                 spoken = _spoken(model, given, name)
                 operators.needs_concrete(interp, value, at or node, _category(model, name), what, error_here, spoken)
                 break
+    if not model.concrete:
+        return
     star = next((p for p in model.params or () if p.kind == "args" and p.name in model.concrete), None)
     if star is not None:
         for name, (value, at) in given.items():
@@ -858,20 +860,21 @@ def _shape(model: FunctionModel, given: Given, me: Value | None) -> Shape | None
 
 def _resized(model: FunctionModel, given: Given) -> frozenset[Loop]:
     """The loops over which an argument that gives the shape, or the length of a list of arrays, changes."""
-    if model.shape is not None and model.shape.op == "arange":
+    op, of = (model.shape.op, model.shape.arg) if model.shape is not None else ("", "")
+    if op == "arange":
         return operators.distance(*_bounds(given))
-    out: frozenset[Loop] = frozenset()
+    sized_by_data = model.name.rpartition(".")[2] in _SIZED_BY_DATA
+    out: frozenset[Loop] = NO_LOOPS
     for name, (value, _) in given.items():
         content = value.content if isinstance(value, ListV) else value
         if isinstance(content, Tup) and content.items is None:
             out |= content.length_loops
-        shaped = model.shape is not None and model.shape.op == "arg" and model.shape.arg == name
-        if shaped or model.need.get(name) in ("shape", "size", "count"):
+        if op == "arg" and of == name or model.need.get(name) in ("shape", "size", "count"):
             sizes = content.items or () if isinstance(content, Tup) else (content,)
             out = out.union(*(v.loops for v in sizes if isinstance(v, Host) or isinstance(v, Array) and v.shape))
-        elif model.shape is not None and model.shape.op == "pad" and name == model.shape.args[1]:
+        elif op == "pad" and model.shape is not None and name == model.shape.args[1]:
             out = out.union(*(v.loops for v in leaves(value) if isinstance(v, Host)))
-        elif model.name.rpartition(".")[2] in _SIZED_BY_DATA:
+        elif sized_by_data:
             out |= operators.varying(value)
     return out
 

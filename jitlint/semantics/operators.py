@@ -469,7 +469,7 @@ def _special_methods(interp: Interpreter) -> frozenset[str]:
     if rewritten != ClassV.rewritten:
         count, names = 0, frozenset()
     if count < len(interp.classes):
-        names = names.union(*(cls.special_names() for cls in interp.classes[count:]))
+        names = names.union(*[cls.special_names() for cls in interp.classes[count:]])
     if (count, rewritten) != (len(interp.classes), ClassV.rewritten):
         _special[interp] = len(interp.classes), ClassV.rewritten, names
     return names
@@ -506,7 +506,11 @@ def _loops(*values: Value) -> frozenset[Any]:
 
 
 def _via(*values: Value) -> str | None:
-    return next((via for v in values if (via := _carried(getattr(v, "via", None)))), None)
+    for v in values:
+        via = _carried(getattr(v, "via", None))
+        if via:
+            return via
+    return None
 
 
 def _carried(via: str | None) -> str | None:
@@ -547,6 +551,10 @@ def fold(op: type[cst.CSTNode], left: Const, right: Const) -> Value | None:
     return None
 
 
+_NO_OPERANDS = (Obj, LibV, Func, DictV)
+"""What no operator of arrays takes, unless it is a number as well."""
+
+
 def _array_binary(interp: Interpreter, op: type[cst.CSTNode], left: Value, right: Value, node: cst.CSTNode) -> Value:
     if leaks.check(interp, [left, right], node):
         return UNKNOWN
@@ -569,7 +577,7 @@ def _array_binary(interp: Interpreter, op: type[cst.CSTNode], left: Value, right
     if py_type(left) == "str" and op is cst.Modulo:
         return _percent(interp, left, right, node)
     a, b = number(left), number(right)
-    if any(isinstance(v, Obj | LibV | Func | DictV) and n is None for v, n in ((left, a), (right, b))):
+    if a is None and isinstance(left, _NO_OPERANDS) or b is None and isinstance(right, _NO_OPERANDS):
         return UNKNOWN
     if a is None or b is None:
         out = result_array(interp, [left, right], node=node, what="this operation")
@@ -664,8 +672,10 @@ def unary(interp: Interpreter, node: cst.UnaryOperation, value: Value) -> Value:
                 return calls.call_value(interp, Bound(method, v), calls.Args(), node)
         return UNKNOWN
 
-    with interp.perhaps(isinstance(value, Union)):
-        return union([one(m) for m in members(value)])
+    if not isinstance(value, Union):
+        return union([one(value)])
+    with interp.perhaps(True):
+        return union([one(m) for m in value.members])
 
 
 _COMPARE: dict[type[cst.CSTNode], Callable[[Any, Any], Any]] = {
@@ -678,6 +688,22 @@ _COMPARE: dict[type[cst.CSTNode], Callable[[Any, Any], Any]] = {
 }
 
 
+_OWN_METHODS: dict[type[cst.CSTNode], str] = {
+    cst.Equal: "__eq__",
+    cst.NotEqual: "__ne__",
+    cst.LessThan: "__lt__",
+    cst.GreaterThan: "__gt__",
+    cst.LessThanEqual: "__le__",
+    cst.GreaterThanEqual: "__ge__",
+}
+_MIRRORED_METHODS: dict[type[cst.CSTNode], str] = {
+    cst.Equal: "__eq__",
+    cst.NotEqual: "__ne__",
+    cst.LessThan: "__gt__",
+    cst.GreaterThan: "__lt__",
+}
+
+
 def compare(
     interp: Interpreter,
     op: cst.BaseCompOp,
@@ -686,16 +712,17 @@ def compare(
     node: cst.Comparison,
 ) -> Value:
     """One comparison of a chain."""
-    if isinstance(op, cst.Is | cst.IsNot):
+    kind = type(op)
+    if kind in (cst.Is, cst.IsNot):
         known = _identical(interp, left, right, node)
-        return Host("bool") if known is None else Const(known == isinstance(op, cst.Is))
-    if isinstance(op, cst.In | cst.NotIn):
+        return Host("bool") if known is None else Const(known == (kind is cst.Is))
+    if kind in (cst.In, cst.NotIn):
         own = _own_test(right)
         if own is not None:
             known = truth(interp, calls.call_value(interp, own, calls.Args([left]), node), node, "in")
         else:
             known = _contains(interp, left, right, node)
-        return Host("bool") if known is None else Const(known == isinstance(op, cst.In))
+        return Host("bool") if known is None else Const(known == (kind is cst.In))
     if isinstance(left, Union) or isinstance(right, Union):
         return union(_compare(interp, op, a, b, node, possible=True) for a, b in _pairs(left, right))
     return _compare(interp, op, left, right, node)
@@ -776,9 +803,11 @@ CONTAINERS = frozenset({"builtins.list", "builtins.tuple", "builtins.dict", "bui
 def _other_types(left: Value, right: Value) -> bool:
     """Are these two classes, one of them of Python's containers, and not the same? A number of one type may be taken
     for one of another, where only an annotation says of which."""
-    names = [v.name if isinstance(v, LibV) else "" for v in (left, right) if isinstance(v, LibV | ClassV | TracerType)]
+    if not isinstance(left, LibV | ClassV | TracerType) or not isinstance(right, LibV | ClassV | TracerType):
+        return False
+    names = [v.name if isinstance(v, LibV) else "" for v in (left, right)]
     return (
-        len(set(names)) == 2
+        names[0] != names[1]
         and not CONTAINERS.isdisjoint(names)
         and all(name in CONTAINERS or name in SCALARS or not name for name in names)
     )
@@ -894,23 +923,9 @@ def _compare(
         _type_test(interp, left, right, node, "==") or _other_types(left, right) or _other_dtypes(left, right)
     ):
         return Const(kind is cst.NotEqual)
-    for me, other, name in (
-        (
-            left,
-            right,
-            {
-                cst.Equal: "eq",
-                cst.NotEqual: "ne",
-                cst.LessThan: "lt",
-                cst.GreaterThan: "gt",
-                cst.LessThanEqual: "le",
-                cst.GreaterThanEqual: "ge",
-            }.get(kind, ""),
-        ),
-        (right, left, {cst.Equal: "eq", cst.NotEqual: "ne", cst.LessThan: "gt", cst.GreaterThan: "lt"}.get(kind, "")),
-    ):
-        if isinstance(me, Obj) and me.project_class is not None and name:
-            method = me.project_class.lookup(f"__{name}__")
+    for me, other, methods in ((left, right, _OWN_METHODS), (right, left, _MIRRORED_METHODS)):
+        if isinstance(me, Obj) and me.project_class is not None and kind in methods:
+            method = me.project_class.lookup(methods[kind])
             if isinstance(method, Func):
                 return calls.call_value(interp, Bound(method, me), calls.Args([other]), node)
     if isinstance(left, Array | Tree) or isinstance(right, Array | Tree):
@@ -1433,7 +1448,9 @@ def any_turn(content: Tup) -> Value:
 
 def varying(value: Value) -> frozenset[Any]:
     """The loops over which a number or array changes."""
-    return NO_LOOPS.union(*(m.loops for m in members(value) if isinstance(m, Const | Host | Array)))
+    if isinstance(value, Union):
+        return NO_LOOPS.union(*map(varying, value.members))
+    return value.loops if isinstance(value, Const | Host | Array) else NO_LOOPS
 
 
 def vary(value: Value, loop: Loop) -> Value:
@@ -1673,22 +1690,24 @@ def _is_first(box: Box, key: Any) -> bool:
 
 def note_read(interp: Interpreter, box: Box, key: Any, value: Value, node: cst.CSTNode) -> None:
     """Remember that traced code read an outer slot, for staleness."""
-    if interp.quiet or isinstance(value, LibV | ModuleV | ClassV):
+    if interp.quiet or isinstance(value, (LibV, ModuleV, ClassV)):
         return
-    unit, function = interp.unit, interp.frame.qualname
-    getter = interp.frame
-    if getter.func is not None and getter.func.flavour == "property" and isinstance(getter.call, cst.Attribute):
-        # who reads a property does not see what it reads
-        node, unit, function = getter.call, interp.frames[-2].unit, interp.frames[-2].qualname
     for t in interp.traces:
         if t.entry is not None and t.staging and box.birth <= t.birth:
             slot = (id(box), key, t.signature)
             if slot not in t.entry.reads:
-                turns = tuple((id(loop.node), loop.since) for loop in interp.loops)
-                t.entry.reads[slot] = Read(
-                    box, key, node, unit, interp.tick(), value, t.signature, function, interp.root, getter.func, turns
-                )
+                t.entry.reads[slot] = _read(interp, box, key, value, node, t.signature)
                 interp.boxes.append(box)
+
+
+def _read(interp: Interpreter, box: Box, key: Any, value: Value, node: cst.CSTNode, signature: Any) -> Read:
+    frame = interp.frame
+    unit, function = frame.unit, frame.qualname
+    if frame.func is not None and frame.func.flavour == "property" and isinstance(frame.call, cst.Attribute):
+        # who reads a property does not see what it reads
+        node, unit, function = frame.call, interp.frames[-2].unit, interp.frames[-2].qualname
+    turns = tuple((id(loop.node), loop.since) for loop in interp.loops)
+    return Read(box, key, node, unit, interp.tick(), value, signature, function, interp.root, frame.func, turns)
 
 
 _NOT_IN_PLACE = frozenset(

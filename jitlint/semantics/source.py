@@ -233,6 +233,8 @@ def _bind_compound(s: cst.BaseCompoundStatement | cst.If, out: _Binder) -> None:
 
 
 def _bind_small(s: cst.CSTNode, out: _Binder) -> None:
+    if type(s) in _BIND_NOTHING:
+        return
     match s:
         case cst.Assign():
             for t in s.targets:
@@ -249,6 +251,9 @@ def _bind_small(s: cst.CSTNode, out: _Binder) -> None:
             out.visit_Nonlocal(s)
         case cst.Del():
             out.visit_Del(s)
+
+
+_BIND_NOTHING = frozenset({cst.Expr, cst.Return, cst.Raise, cst.Assert, cst.Pass, cst.Break, cst.Continue})
 
 
 def all_params(params: cst.Parameters) -> list[cst.Param]:

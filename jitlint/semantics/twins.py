@@ -25,7 +25,13 @@ _LIBRARIES = {"jax": True, "jnp": True, "jax.numpy": True, "numpy": False, "np":
 def says_traced(interp: Interpreter, test: cst.BaseExpression) -> bool | None:
     """The truth, in traced code, of a setting that says by its name whether the code is jitted, of a function that
     looks for tracers, or of a comparison with a library of arrays (None: it is no such)."""
-    match test:
+    match test:  # the commonest first
+        case cst.Name() | cst.Attribute():
+            return _last_name(test) in _JIT_SETTINGS or None
+        case cst.Comparison(left=left, comparisons=[one]):
+            return _compares_libraries(interp, left, one)
+        case cst.Call(func=func):
+            return _last_name(func) in _TRACER_TESTS or None
         case cst.UnaryOperation(operator=cst.Not(), expression=inner):
             holds = says_traced(interp, inner)
             return None if holds is None else not holds
@@ -34,11 +40,7 @@ def says_traced(interp: Interpreter, test: cst.BaseExpression) -> bool | None:
             if isinstance(operator, cst.And):
                 return False if False in both else True if True in both else None
             return True if True in both else False if both == (False, False) else None
-        case cst.Comparison(left=left, comparisons=[one]):
-            return _compares_libraries(interp, left, one)
-        case cst.Call(func=func):
-            return _last_name(func) in _TRACER_TESTS or None
-    return _last_name(test) in _JIT_SETTINGS or None
+    return None
 
 
 def is_other(interp: Interpreter, event: Event) -> bool:
@@ -66,9 +68,9 @@ def _compares_libraries(interp: Interpreter, left: cst.BaseExpression, one: cst.
 
 def _is_jax(interp: Interpreter, node: cst.BaseExpression) -> bool | None:
     """Is a library of arrays, given by its name or itself, the one whose arrays are traced (None: it is none)?"""
-    if isinstance(node, cst.SimpleString):
+    if type(node) is cst.SimpleString:
         return _LIBRARIES.get(ast.literal_eval(node.value))
-    value: Value | None = interp.peek(node) if isinstance(node, cst.Name | cst.Attribute) else None
+    value: Value | None = interp.peek(node) if type(node) in (cst.Name, cst.Attribute) else None
     return _LIBRARIES.get(value.name) if isinstance(value, LibV) else None
 
 

@@ -480,7 +480,7 @@ class ClassV(Box, Value):
     """A class of the project; its slots are its namespace."""
 
     __slots__ = (
-        *("_asked", "_line", "_mro", "_version"),
+        *("_line", "_mro", "_special", "_version"),
         *("bases", "env", "facts", "frame", "loops", "name", "node", "qualname", "unit"),
     )
 
@@ -490,7 +490,7 @@ class ClassV(Box, Value):
     def __init__(
         self, name: str, qualname: str, node: cst.ClassDef, unit: Unit, env: Env, bases: tuple[Value, ...]
     ) -> None:
-        self._asked = False
+        self._special: frozenset[str] | None = None
         super().__init__(node)
         self.name = name
         self.qualname = qualname
@@ -512,7 +512,9 @@ class ClassV(Box, Value):
     @version.setter
     def version(self, version: int) -> None:
         self._version = version
-        ClassV.rewritten += self._asked
+        if self._special is not None:
+            self._special = None
+            ClassV.rewritten += 1
 
     def mro(self) -> tuple[Value, ...]:
         """The class and its bases, nearest first (depth first, each once)."""
@@ -529,10 +531,11 @@ class ClassV(Box, Value):
         """The attributes of that name along the bases of the project, nearest first."""
         return [c.slots[name] for c in self._line if name in c.slots]
 
-    def special_names(self) -> list[str]:
+    def special_names(self) -> frozenset[str]:
         """The names of its own attributes that begin with two underscores."""
-        self._asked = True
-        return [name for name in self.slots if isinstance(name, str) and name.startswith("__")]
+        if self._special is None:
+            self._special = frozenset(k for k in self.slots if isinstance(k, str) and k.startswith("__"))
+        return self._special
 
     def annotation_of(self, field: str) -> cst.Name | None:
         """The name in the body of the class that declares a field with its type."""
