@@ -117,21 +117,25 @@ def _weak_states(interp: Interpreter, made: Func, renewed: Func, owner: ClassV |
     quiet = interp.quiet
     interp.quiet += 1  # what else is met in them is no concern of this
     state = _run(interp, made, owner, model, first)
+    weak = [
+        (obj, str(name), field.origin.node)
+        for obj in _objects(state)
+        for name, field in obj.slots.items()
+        if isinstance(field, Array) and field.weak and field.dtype == "float"
+        if field.origin is not None and field.origin.unit is made.unit
+    ]
     one = next(_objects(state), state)
     names = [p.name for p in calls.signature(interp, renewed) or () if "state" in p.name]
     given = {name: state if name == "state" and owner is None else one for name in names[:1]}
-    after = {obj.cls: obj for obj in _objects(_run(interp, renewed, owner, model, then, given))}
+    renews = _objects(_run(interp, renewed, owner, model, then, given)) if weak else ()
+    after = {obj.cls: obj for obj in renews}
     interp.quiet = quiet
-    for obj in _objects(state):
-        for name, field in obj.slots.items():
-            later = after[obj.cls].slots.get(name) if obj.cls in after else None
-            if not isinstance(field, Array) or not field.weak or field.dtype != "float" or field.origin is None:
-                continue
-            if isinstance(later, Array) and later.weak is not True and field.origin.unit is made.unit:
-                where = field.origin.node
-                event = WeakState(node=where, unit=made.unit, cls=obj.cls.name, name=str(name), by=renewed.name)
-                with interp.as_root(calls.module_of(interp, made), made.unit, made.lazy):
-                    interp.emit(event)
+    for obj, name, where in weak:
+        later = after[obj.cls].slots.get(name) if obj.cls in after else None
+        if isinstance(later, Array) and later.weak is not True:
+            event = WeakState(node=where, unit=made.unit, cls=obj.cls.name, name=name, by=renewed.name)
+            with interp.as_root(calls.module_of(interp, made), made.unit, made.lazy):
+                interp.emit(event)
 
 
 def _objects(value: Value, depth: int = 0) -> Iterator[Obj]:
