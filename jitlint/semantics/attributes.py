@@ -416,20 +416,20 @@ def set_attribute(
                 if setter is not None:
                     calls.call_value(interp, Bound(setter, o), calls.Args([value]), node)
                     continue
-                operators.outer_write(interp, o, name, value, node, "attribute", interp.unit.code(target))
+                operators.outer_write(interp, o, name, value, node, "attribute", target)
                 new = value if not isinstance(obj, Union) or name not in o.slots else join(o.slots[name], value)
                 interp.write(o, name, new, node)
             case ClassV():
-                operators.outer_write(interp, o, name, value, node, "attribute", interp.unit.code(target))
+                operators.outer_write(interp, o, name, value, node, "attribute", target)
                 interp.write(o, name, value, node)
             case ModuleV():
-                operators.outer_write(interp, o.env, name, value, node, "attribute", interp.unit.code(target))
+                operators.outer_write(interp, o.env, name, value, node, "attribute", target)
                 interp.write(o.env, name, value, node)
             case Func() | Jitted():
                 # a counter, or a leak; other attributes of functions are caches, set to what they are
                 if isinstance(o, Func) and (isinstance(node, cst.AugAssign) or traced_leaf(value) is not None):
-                    spelled, again = interp.unit.code(target), name in o.attrs
-                    operators.outer_write(interp, o.env, (o.name, name), value, node, "attribute", spelled, again)
+                    key, again = (o.name, name), name in o.attrs
+                    operators.outer_write(interp, o.env, key, value, node, "attribute", target, again)
                 o.attrs[name] = value
 
 

@@ -906,7 +906,7 @@ TRANSFORMS: dict[str, Handler] = {
 
 def _list_method(interp: Interpreter, me: Value, method: str, args: Args, node: cst.CSTNode) -> Value:
     assert isinstance(me, ListV)
-    name = _receiver(interp, node)
+    name = _receiver(node)
     first = args.pos[0] if args.pos else UNKNOWN
     match method:
         case "append" | "add":
@@ -961,10 +961,9 @@ def _list_method(interp: Interpreter, me: Value, method: str, args: Args, node: 
     return UNKNOWN
 
 
-def _receiver(interp: Interpreter, node: cst.CSTNode) -> str:
-    if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
-        return interp.unit.code(node.func.value)
-    return ""
+def _receiver(node: cst.CSTNode) -> cst.BaseExpression | str:
+    """What a method is called of."""
+    return node.func.value if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) else ""
 
 
 def _tuple_method(interp: Interpreter, me: Value, method: str, args: Args, node: cst.CSTNode) -> Value:
@@ -977,7 +976,7 @@ def _tuple_method(interp: Interpreter, me: Value, method: str, args: Args, node:
 
 def _dict_method(interp: Interpreter, me: Value, method: str, args: Args, node: cst.CSTNode) -> Value:
     assert isinstance(me, DictV)
-    name = _receiver(interp, node)
+    name = _receiver(node)
     first = args.pos[0] if args.pos else UNKNOWN
     match method:
         case "items":
@@ -1038,7 +1037,7 @@ def _set_method(interp: Interpreter, me: Value, method: str, args: Args, node: c
         for v in args.pos:
             operators.hashed(interp, v, node, "an element")
             if traced_leaf(v) is not None:  # of static ones, a set holds the same however often they are added
-                operators.outer_write(interp, me, "elem", v, node, "method", _receiver(interp, node))
+                operators.outer_write(interp, me, "elem", v, node, "method", _receiver(node))
         if method == "add" and args.pos:
             old = me.slots.get("elem")
             interp.write(me, "elem", args.pos[0] if old is None else join(old, args.pos[0]), node)

@@ -1260,7 +1260,7 @@ def set_item(
                     new = Tup(tuple(join(i, value) for i in content.items))
                 else:
                     new = Tup(None, join(content.elem, value) if content.elem is not None else value)
-                outer_write(interp, o, "content", value, node, "item", interp.unit.code(target.value))
+                outer_write(interp, o, "content", value, node, "item", target.value)
                 interp.write(o, "content", new, node)
             case DictV():
                 hashed(interp, index, target, "a key")
@@ -1272,7 +1272,7 @@ def set_item(
                     value,
                     node,
                     "item",
-                    interp.unit.code(target.value),
+                    target.value,
                     augmented,
                 )
                 if key is None:
@@ -1303,7 +1303,7 @@ def delete_item(interp: Interpreter, obj: Value, index: Value, node: cst.Subscri
     """``del obj[index]``."""
     if isinstance(obj, DictV):
         key = dict_key(index)
-        outer_write(interp, obj, key, NONE, node, "item", interp.unit.code(node.value))
+        outer_write(interp, obj, key, NONE, node, "item", node.value)
         if key is not None and key in obj.slots:
             interp.trail.delete(obj, key)
     elif isinstance(obj, Array) and obj.level is not Level.NUMPY:
@@ -1547,7 +1547,7 @@ def augmented(interp: Interpreter, node: cst.AugAssign, old: Value, value: Value
         return UNKNOWN
     if isinstance(old, ListV) and op is cst.Add:
         content = iterate(interp, value, node)
-        extend(interp, old, content, node, interp.unit.code(node.target))
+        extend(interp, old, content, node, node.target)
         return None
     if (
         isinstance(old, Array)
@@ -1565,8 +1565,10 @@ def augmented(interp: Interpreter, node: cst.AugAssign, old: Value, value: Value
     return binary(interp, op, old, value, node)
 
 
-def extend(interp: Interpreter, target: ListV, content: Tup, node: cst.CSTNode, name: str) -> None:
-    """Append elements to a list in place."""
+def extend(
+    interp: Interpreter, target: ListV, content: Tup, node: cst.CSTNode, name: cst.BaseExpression | str
+) -> None:
+    """Append elements to a list in place; ``name`` as in :func:`outer_write`."""
     old = target.content
     if old.items is not None and content.items is not None and len(old.items) + len(content.items) <= 64:
         new = Tup((*old.items, *content.items))
@@ -1592,10 +1594,11 @@ def outer_write(
     value: Value,
     node: cst.CSTNode,
     kind: str,
-    name: str,
+    name: cst.BaseExpression | str,
     augmented: bool = False,
 ) -> None:
-    """Record a write, from traced code, to something made before the trace began; an ``augmented`` one reads it too."""
+    """Record a write, from traced code, to something made before the trace began; an ``augmented`` one reads it too.
+    ``name`` is how messages call it; an expression is spelled out only where there is something to tell."""
     trace = interp.trace
     if trace is None or not interp.tracing or interp.compile_time or box.birth > trace.birth:
         return
@@ -1608,6 +1611,7 @@ def outer_write(
     argument = id(box) in outermost.arguments
     if argument and kind == "cache":
         return  # the copy keeps it, and goes with the trace
+    name = name if isinstance(name, str) else interp.unit.code(name)
     if kind == "attribute" and transient.is_replaced(interp, box, key, node, name):
         return
     put_back = isinstance(key, str) and not isinstance(box, DictV) and restored.is_put_back(interp, key, node)

@@ -187,9 +187,10 @@ def constant_parameters(node: cst.FunctionDef | cst.Lambda, text: str) -> frozen
 @lru_cache(maxsize=256)
 def _binds_in_expressions(text: str) -> bool:
     """May something other than a simple statement bind a name or make a generator: a walrus, a pattern, a ``yield``?"""
-    return _BINDING.search(text) is not None
+    return any(word in text for word in _BINDING_WORDS) and _BINDING.search(text) is not None
 
 
+_BINDING_WORDS = (":=", "yield", "match")
 _BINDING = re.compile(r":=|\byield\b|^\s*match\b.*:\s*(#.*)?$", re.MULTILINE)
 
 
