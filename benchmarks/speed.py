@@ -123,7 +123,7 @@ class Corpus:
 
 
 def lay_out(folders: Sequence[Path], target: Path) -> Corpus:
-    """A copy of the Python files below ``folders`` that can be parsed."""
+    """A copy of the Python files below ``folders``, side by side as they are installed."""
     for folder in folders:
         for path in sorted(folder.rglob("*.py")):
             place = target / folder.name / path.relative_to(folder)
@@ -210,7 +210,7 @@ def curve(corpus: Corpus, scratch: Path) -> str:
     for limit in CURVE:
         if points and points[-1][0] >= corpus.lines:
             break
-        some = part(corpus, limit, scratch / f"part{limit}")
+        some = part(corpus, limit, scratch / f"part{limit}" / "site-packages")
         cost = some.jitlint(1, cache=False)
         points.append((some.lines, cost.cpu))
         each = cost.cpu / some.lines * 10_000
@@ -230,7 +230,7 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="jitlint-speed-") as name:
         scratch = Path(name)
-        corpus = lay_out([folder.absolute() for folder in options.folders], scratch / "corpus")
+        corpus = lay_out([folder.absolute() for folder in options.folders], scratch / "site-packages")
         print(f"{corpus.lines:,} lines in {len(corpus.files)} files, Python {sys.version.split()[0]}\n", flush=True)
         rows: list[tuple[str, Cost | str]] = list(measured(corpus, options.repeat))
         if options.peers is not None:

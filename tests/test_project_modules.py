@@ -256,6 +256,13 @@ def test_installed_packages_do_not_see_each_other(files: Files) -> None:
     assert meaning(project, "site-packages/jax/core.py", "jax") == "site-packages/jax/__init__.py"
 
 
+def test_where_pip_has_left_its_records_packages_are_installed(files: Files) -> None:
+    files({"vendor/one/__init__.py": "", "vendor/two.py": "", "vendor/one-1.0.dist-info/RECORD": ""})
+    project = load("vendor")
+    assert meaning(project, "vendor/one/__init__.py", "two") is None
+    assert meaning(project, "vendor/two.py", "one") is None
+
+
 def test_src_of_the_configuration(files: Files) -> None:
     files({"jitlint.toml": 'src = ["python"]', "python/ns/m.py": "", "src/other/__init__.py": "", "tests/t.py": ""})
     project = load()

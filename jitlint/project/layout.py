@@ -64,7 +64,13 @@ class Layout:
 
     def _installation(self, directory: Path) -> Path | None:
         """The directory of installed libraries that ``directory`` is in or is itself; None where it is in none."""
-        return next((each for each in (directory, *directory.parents) if each.name in _INSTALLATIONS), None)
+        return next((each for each in (directory, *directory.parents) if self._is_installation(each)), None)
+
+    def _is_installation(self, directory: Path) -> bool:
+        """By its name, or since ``pip install --target`` has left its records there."""
+        return directory.name in _INSTALLATIONS or any(
+            name.endswith(".dist-info") and is_directory for name, is_directory in self._listing(directory).items()
+        )
 
     def source_roots(self, directory: Path, config: Config) -> tuple[Path, ...]:
         """The directories that absolute imports of code in ``directory`` start from: ``src`` of the configuration."""
