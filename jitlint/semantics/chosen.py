@@ -76,9 +76,8 @@ def _names(test: cst.BaseExpression) -> frozenset[str]:
 
 def changed(interp: Interpreter, mark: int, steady: bool) -> dict[str, Value]:
     """The variables of the running function that have changed since ``mark``; none under a test that is not steady."""
-    env = interp.frame.env
-    changes = interp.trail.changes(mark).values() if steady else ()
-    return {key: value for box, key, value in changes if box is env and isinstance(value, Value)}
+    changes = interp.trail.changed_in(interp.frame.env, mark) if steady else {}
+    return {key: value for key, value in changes.items() if value is not None}
 
 
 def note(frame: Frame, name: str, test: cst.BaseExpression, one: Value, other: Value) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from jitlint.semantics.records import record
 
-@dataclass(frozen=True, slots=True)
+
+@record(frozen=True, slots=True)
 class Turn:
     """A loop and where in it: the turn, when turns are run one by one, else None and the pass towards a fixpoint."""
 
@@ -15,7 +16,7 @@ class Turn:
     passes: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Moment:
     """Where in the run of the program something happens: the turns of the loops around it (callers' loops included)
     and the chain of calls. ``certain``: no undecided branch stands in between."""

@@ -78,7 +78,8 @@ def skip(interp: Interpreter, func: Func, bound: dict[str, Value], receiver: Val
         if (id(one.lazy), id(owner)) in seen:
             continue
         effects = effects_of(one.lazy)
-        names = bound if not seen else {} if owner is None else {_first(one.lazy): owner}
+        first = _first(one.lazy)
+        names = bound if not seen else {} if owner is None else {first: owner}
         seen.add((id(one.lazy), id(owner)))
         for path, name in effects.attributes:
             whose = _owners(one, names, path)
@@ -93,7 +94,7 @@ def skip(interp: Interpreter, func: Func, bound: dict[str, Value], receiver: Val
                 interp.trail.write(scope, name, UNKNOWN)
         todo += [(f, None) for name in effects.functions for f in _functions(_variable(one, name))]
         for path, name in effects.methods:
-            whose = _owners(one, names, (_first(one.lazy),) if path == _SUPER else path)
+            whose = _owners(one, names, (first,) if path == _SUPER else path)
             for obj in objects if whose is None else whose:
                 todo += [(f, obj) for f in _methods(obj, name, path == _SUPER)]
     return UNKNOWN
@@ -114,6 +115,8 @@ def _owners(func: Func, names: dict[str, Value], path: Path) -> list[Obj] | None
         if not isinstance(value, Obj):
             return None
         value = value.slots.get(name)
+    if isinstance(value, Obj):
+        return [value]
     if value is None or any(isinstance(m, Unknown) for m in members(value)):
         return None
     return [m for m in members(value) if isinstance(m, Obj)]
