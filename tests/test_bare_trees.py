@@ -130,7 +130,7 @@ def test_nodes_come_in_the_order_of_the_text() -> None:
 def test_a_unit_has_places_and_code_once_somebody_asks() -> None:
     text = "\n\nx = f(a.b , 'c')  # words\n"
     index = index_source(text)
-    module = Module(Path("m.py"), "m.py", "m", False, text, index)
+    module = Module("m", Path("m.py"), "m.py", text, False, index)
     unit = Unit(module, index.statements[0])
     assert unit.node is not None
     call = next(n for n in bare.nodes(unit.node) if isinstance(n, cst.Call))

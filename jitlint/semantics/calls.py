@@ -10,7 +10,7 @@ import libcst as cst
 
 from jitlint.semantics import chosen, demands, lifetime, operators, prng, skipped, timing
 from jitlint.semantics.entry import Param
-from jitlint.semantics.source import all_params, scope_of
+from jitlint.semantics.source import all_params, remembered, scope_of
 from jitlint.semantics.state import Box, Changes
 from jitlint.semantics.values import (
     DECLARED,
@@ -257,15 +257,18 @@ def escape(interp: Interpreter, args: Args) -> None:
 
 def parameters(node: cst.FunctionDef | cst.Lambda) -> list[Param]:
     """The parameters of a function, without default values."""
+    return [Param(p.name, p.kind, p.has_default, p.annotation) for p in _declared(node)]
+
+
+@remembered
+def _declared(node: cst.FunctionDef | cst.Lambda) -> tuple[Param, ...]:
+    """The parameters of a function, not to be changed."""
     p = node.params
     out: list[Param] = []
 
     def add(x: cst.Param, kind: str) -> None:
-        out.append(
-            Param(
-                x.name.value, kind, x.default is not None, x.annotation.annotation if x.annotation is not None else None
-            )
-        )
+        annotation = x.annotation.annotation if x.annotation is not None else None
+        out.append(Param(x.name.value, kind, x.default is not None, annotation))
 
     for x in p.posonly_params:
         add(x, "posonly")
@@ -277,7 +280,7 @@ def parameters(node: cst.FunctionDef | cst.Lambda) -> list[Param]:
         add(x, "kwonly")
     if p.star_kwarg is not None:
         add(p.star_kwarg, "kwargs")
-    return out
+    return tuple(out)
 
 
 def signature(interp: Interpreter, func: Value, depth: int = 0) -> tuple[Param, ...] | None:
@@ -381,8 +384,20 @@ class Binding:
 def bind(params: tuple[Param, ...] | list[Param], args: Args) -> Binding:
     """Match arguments to parameters as Python does, leniently."""
     out = Binding(loose=args.rest is not None or args.more is not None)
-    positional = [p for p in params if p.kind in ("pos", "posonly")]
-    star = any(p.kind == "args" for p in params)
+    positional: list[Param] = []
+    star = False
+    by_name: set[str] = set()
+    for p in params:
+        kind = p.kind
+        if kind == "pos":
+            positional.append(p)
+            by_name.add(p.name)
+        elif kind == "kwonly":
+            by_name.add(p.name)
+        elif kind == "posonly":
+            positional.append(p)
+        elif kind == "args":
+            star = True
     for i, v in enumerate(args.pos):
         if i < len(positional):
             name = positional[i].name
@@ -396,7 +411,6 @@ def bind(params: tuple[Param, ...] | list[Param], args: Args) -> Binding:
             out.extra.append(v)
         else:
             out.surplus = True
-    by_name = {p.name: p for p in params if p.kind in ("pos", "kwonly")}
     for k, v in args.kw.items():
         if k in by_name:
             if k not in out.values:
@@ -525,7 +539,7 @@ def call_function(interp: Interpreter, func: Func, args: Args, node: cst.CSTNode
     lazy = func.lazy
     if (
         len(interp.frames) > MAX_CALL_DEPTH
-        or sum([f.func is not None and f.func.lazy is lazy for f in interp.frames]) >= 2
+        or interp.running.get(id(lazy), 0) >= 2
     ):
         return _left_out(interp, func, args)
     key = id(lazy)
@@ -534,7 +548,7 @@ def call_function(interp: Interpreter, func: Func, args: Args, node: cst.CSTNode
         interp.called_in_traces.add(key)
     if interp.spent.get(key, 0) > interp.allowance or _on_trial(interp) and _idle(interp).get(key, 0) > IDLE_STEPS:
         return _left_out(interp, func, args)
-    params = parameters(func.node)
+    params = _declared(lazy)
     binding = bind(params, args)
     if (interp.forks or interp.unsure) and _misfit(func, params, binding):
         return UNKNOWN  # of several functions or branches, it is not this one that Python comes to
@@ -627,7 +641,7 @@ def _call_cached(interp: Interpreter, func: Func, env: Env, binding: Binding, no
             refused |= operators.needs_concrete(interp, v, at, "hash", what, "TypeError", name)
     if refused:
         return run_body(interp, func, env, node, None)
-    key = ("lru", id(func), tuple(fingerprint(v) for v in env.slots.values()))
+    key = ("lru", func, tuple(fingerprint(v) for v in env.slots.values()))
     if key in interp.memo:
         return interp.memo[key]
     outer = interp.loops
@@ -692,11 +706,11 @@ def _memo_key(interp: Interpreter, func: Func, env: Env) -> Any | None:
         if f is None:
             return None
         prints.append(f)
-    traces = tuple((t.kind, id(t.entry)) for t in interp.traces)
+    traces = tuple([(t.kind, t.entry) for t in interp.traces])
     guards = tuple(interp.guards) if interp.traces else None
     unsure = interp.unsure > 0
     outer = func.env.parent if isinstance(func.env, Narrowed) and func.env.parent is not None else func.env
-    return (id(func), outer.version, interp.epoch, interp.compile_time, unsure, traces, guards, tuple(prints))
+    return (func, outer.version, interp.epoch, interp.compile_time, unsure, traces, guards, tuple(prints))
 
 
 def fingerprint(v: Value, depth: int = 0) -> Any | None:
@@ -719,7 +733,7 @@ def fingerprint(v: Value, depth: int = 0) -> Any | None:
             )
             return None if None in parts or len(parts) > MAX_MEMO_LEAVES else ("tup", items is None, parts)
         case Func() | Jitted() | ClassV() | Wrapped() | Partial() | ModuleV():
-            return ("id", id(v))
+            return ("id", v)  # itself: another one could come to have its id
         case ListV():
             content = fingerprint(v.content, depth + 1)
             return None if content is None else ("list", v.kind, content)
@@ -728,7 +742,7 @@ def fingerprint(v: Value, depth: int = 0) -> Any | None:
             return None if any(x is None for _, x in entries) else ("dict", entries)
         case Obj():
             inner = tuple(x.version for x in v.slots.values() if isinstance(x, Box))
-            return ("obj", id(v), v.version, inner)
+            return ("obj", v, v.version, inner)
         case Bound(func=f, self=s):
             a, b = fingerprint(f, depth + 1), fingerprint(s, depth + 1)
             return None if a is None or b is None else ("bound", a, b)
@@ -768,38 +782,29 @@ def run_body(interp: Interpreter, func: Func, env: Env, node: cst.CSTNode | None
     """Run a function's body in a scope whose parameters are bound."""
     from jitlint.semantics.interp import Frame
 
-    owner_module = module_of(interp, func)
-    if isinstance(func.lazy, cst.Lambda):
-        frame = Frame(
-            env,
-            func.unit,
-            owner_module,
-            func.qualname,
-            func,
-            call=node,
-            caller=interp.frames[-1] if interp.frames else None,
-        )
-        frame.args_self = self_value
-        interp.frames.append(frame)
-        try:
-            value = interp.eval(func.lazy.body)
-            lifetime.keep(interp, value, "returned")
-            return value
-        finally:
-            interp.frames.pop()
     frame = Frame(
         env,
         func.unit,
-        owner_module,
+        module_of(interp, func),
         func.qualname,
         func,
         call=node,
         caller=interp.frames[-1] if interp.frames else None,
     )
     frame.args_self = self_value
+    key, running = id(func.lazy), interp.running
+    running[key] = running.get(key, 0) + 1
+    interp.frames.append(frame)
+    if isinstance(func.lazy, cst.Lambda):
+        try:
+            value = interp.eval(func.lazy.body)
+            lifetime.keep(interp, value, "returned")
+            return value
+        finally:
+            interp.frames.pop()
+            running[key] -= 1
     frame.mark = interp.trail.mark()
     frame.forks = interp.forks
-    interp.frames.append(frame)
     if interp.watch is not None:
         for p in all_params(func.lazy.params):
             interp.watch(frame, p, env.slots[p.name.value])
@@ -808,6 +813,7 @@ def run_body(interp: Interpreter, func: Func, env: Env, node: cst.CSTNode | None
         falls = interp.block(func.lazy.body)
     finally:
         interp.frames.pop()
+        running[key] -= 1
         interp.concrete -= frame.concrete
         del interp.loops[loops:]
         del interp.guards[interp_guards:]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import count
+from itertools import count, repeat
 from typing import Any
 
 import libcst as cst
@@ -323,6 +323,8 @@ class Interpreter:
         """Code that constants of its module shut off, by the ids of the module and of the branch."""
         self.skipped = 0
         """Calls that were not followed since the root began: what they give may be anything."""
+        self.running: dict[int, int] = {}
+        """How often each function is on the stack, by the id of its definition."""
         self.spent: dict[int, int] = {}
         """Steps spent in each function since the root began."""
         self.idle: dict[int, int] = {}
@@ -331,6 +333,7 @@ class Interpreter:
         """The same under what a library is assumed to trace."""
         self.library_names: dict[tuple[str, str], Value] = {}
         """Attributes of libraries met so far."""
+        self._builtins: dict[str, Value] = {}
         self.activity = 0
         """How many events were recorded."""
         self.epoch = 0
@@ -389,12 +392,19 @@ class Interpreter:
     @property
     def staging(self) -> bool:
         """True where any jax operation, on constants too, gives a tracer."""
-        return not self.compile_time and any(t.staging for t in self.traces)
+        if not self.compile_time:
+            for t in self.traces:
+                if t.staging:
+                    return True
+        return False
 
     @property
     def tracing(self) -> bool:
         """True where Python runs once for many calls (callbacks and plain grad do not count)."""
-        return bool(self.traces) and any(t.staging or t.kind == "vmap" for t in self.traces)
+        for t in self.traces:  # noqa: SIM110
+            if t.staging or t.kind == "vmap":
+                return True
+        return False
 
     def moment(self) -> Moment:
         """Where in the run of the program this is."""
@@ -633,7 +643,10 @@ class Interpreter:
 
     def block(self, node: cst.BaseSuite | cst.Module) -> bool:
         """Run the statements of a body; True when control falls out of its end."""
-        return all(self.statement(s) for s in node.body)
+        for statement in node.body:  # noqa: SIM110 - no generator between a statement and what it holds
+            if not self.statement(statement):
+                return False
+        return True
 
     def statement(self, node: cst.CSTNode) -> bool:
         """Run one statement; True when control goes on behind it."""
@@ -656,7 +669,10 @@ class Interpreter:
         return falls
 
     def _simple_line(self, node: cst.SimpleStatementLine | cst.SimpleStatementSuite) -> bool:
-        return all(self.statement(s) for s in node.body)
+        for small in node.body:  # noqa: SIM110
+            if not self.statement(small):
+                return False
+        return True
 
     def _expr(self, node: cst.Expr) -> bool:
         value = self.eval(node.value)
@@ -853,7 +869,7 @@ class Interpreter:
 
     def _asks_for_none(self, test: cst.BaseExpression) -> bool | None:
         """For a test against None of what may be None, the outcome that says None (None: it is no such test)."""
-        if not isinstance(test, cst.Comparison) or len(test.comparisons) != 1:
+        if type(test) is not cst.Comparison or len(test.comparisons) != 1:
             return None
         [one] = test.comparisons
         if not isinstance(one.operator, cst.Is | cst.IsNot) or not isinstance(one.comparator, cst.Name):
@@ -908,6 +924,9 @@ class Interpreter:
         """Use what a test says of names and attributes in the arm where it holds (or does not)."""
         if type(test) not in _REFINABLE:  # an instance check against a libcst class that fails is slow
             return
+        if isinstance(test, cst.Name | cst.Attribute):
+            self._refine_variable(test, holds)
+            return
         match test:
             case cst.UnaryOperation(operator=cst.Not()):
                 self.refine(test.expression, not holds)
@@ -952,17 +971,18 @@ class Interpreter:
             case cst.Call(func=cst.Name() | cst.Attribute(), args=[what]):
                 if instances.asks_for_tracer(self, self.peek(test.func)) is (not holds):
                     self._narrow_to_known(what.value)
-            case cst.Name() | cst.Attribute():
-                self._narrow(test, lambda v: operators.known_truth(v) is not (not holds))
-                self._narrow_truth(test, holds)
-                if holds:
-                    self._narrow_unknown(test, False)
-                if self.frame.flags and isinstance(test, cst.Name):
-                    asked = flags.meant(self, test.value)
-                    if asked is not None:
-                        flag = self.frame.flags.pop(test.value)  # it does not stand for itself
-                        self.refine(asked, holds)
-                        self.frame.flags[test.value] = flag
+
+    def _refine_variable(self, test: cst.Name | cst.Attribute, holds: bool) -> None:
+        self._narrow(test, lambda v: operators.known_truth(v) is not (not holds))
+        self._narrow_truth(test, holds)
+        if holds:
+            self._narrow_unknown(test, False)
+        if self.frame.flags and isinstance(test, cst.Name):
+            asked = flags.meant(self, test.value)
+            if asked is not None:
+                flag = self.frame.flags.pop(test.value)  # it does not stand for itself
+                self.refine(asked, holds)
+                self.frame.flags[test.value] = flag
 
     def _narrow_to_known(self, node: cst.BaseExpression) -> None:
         """What a test found to be no tracer is not traced."""
@@ -976,7 +996,7 @@ class Interpreter:
         try:
             return (
                 self.eval(node)
-                if isinstance(node, cst.Name | cst.Attribute | cst.Tuple | cst.SimpleString | cst.Integer)
+                if type(node) in _PEEKED
                 else None
             )
         finally:
@@ -1202,6 +1222,7 @@ class Interpreter:
             frame.loop_outs.append((breaks, continues, mark))
             loop.passes = turn
             loop.since = self.time
+            told = (self.activity, len(self.entries))
             bind()
             self._vary_changed(state if turn else self._state(node), loop)
             frame.chosen = dict(known)
@@ -1218,7 +1239,7 @@ class Interpreter:
             if not outs:
                 self.trail.undo(inner)
                 break
-            before = _older(state, loop)
+            old = state
             self.trail.undo(inner)
             if turn == 0:
                 self.trail.undo(mark)
@@ -1228,8 +1249,8 @@ class Interpreter:
                 self.trail.undo(mark)
                 self.trail.merge([current, *outs], join)
             state = self.trail.changes(mark)
-            after = _older(state, loop)
-            if turn > 0 and before.keys() == after.keys() and all(_alike(before[k], after[k], loop) for k in after):
+            # what is told in any turn is not what is told in the second one
+            if turn > 0 and _same(old, state, None if turn == 1 and told != (self.activity, len(self.entries)) else loop):
                 break
         self.loops.pop()
         self._unrolled_event(node, loop)
@@ -1488,13 +1509,15 @@ class Interpreter:
         return value
 
     def _name(self, node: cst.Name) -> Value:
-        return self.lookup(node.value, node)
+        constant = _CONSTANTS.get(node.value)
+        return self.lookup(node.value, node) if constant is None else constant
 
     def lookup(self, name: str, node: cst.CSTNode | None) -> Value:
         """The value of a name; reads of outer scopes while tracing are remembered for staleness."""
-        own = self.frame.env
-        if self.frame.class_body is not None and name in self.frame.class_body.slots:
-            return self.frame.class_body.slots[name]
+        frame = self.frames[-1]
+        own = frame.env
+        if frame.class_body is not None and name in frame.class_body.slots:
+            return frame.class_body.slots[name]
         env: Env | None = own
         while env is not None:
             value = env.slots.get(name)
@@ -1503,29 +1526,27 @@ class Interpreter:
                     operators.note_read(self, env, name, value, node)
                 return value
             env = env.parent
-        if name in ("True", "False", "None"):
-            return {"True": TRUE, "False": FALSE, "None": NONE}[name]
-        if name == "__class__":
-            return UNKNOWN
-        if self.knowledge.function(f"builtins.{name}") is not None or name in _BUILTIN_CLASSES:
-            return LibV(f"builtins.{name}")
-        return UNKNOWN
+        found = self._builtins.get(name)
+        if found is None:
+            found = self._builtins[name] = self._builtin(name)
+        return found
+
+    def _builtin(self, name: str) -> Value:
+        if name in _CONSTANTS:
+            return _CONSTANTS[name]
+        known = self.knowledge.function(f"builtins.{name}") is not None or name in _BUILTIN_CLASSES
+        return LibV(f"builtins.{name}") if known else UNKNOWN
 
     def _attribute(self, node: cst.Attribute) -> Value:
         base = self.eval(node.value)
         return attributes.get_attribute(self, base, node.attr.value, node)
 
     def _number(self, node: cst.Integer | cst.Float | cst.Imaginary) -> Value:
-        text = node.value.replace("_", "")
-        if isinstance(node, cst.Float):
-            return Const(float(text))
-        if isinstance(node, cst.Integer):
-            return Const(int(text, 0) if len(text) < 40 else 10**40)
-        return Const(complex(text.lower()))
+        return _number(type(node), node.value)
 
     def _string(self, node: cst.SimpleString | cst.ConcatenatedString) -> Value:
         if isinstance(node, cst.SimpleString):
-            return Const(_literal(node.value))
+            return _literal(node.value)
         for part in (node.left, node.right):
             if isinstance(part, cst.FormattedString | cst.ConcatenatedString):
                 self.eval(part)
@@ -1878,9 +1899,14 @@ class Interpreter:
             )
 
 
-def _older(changes: Changes, loop: Loop) -> dict[tuple[int, Any], Value | None]:
-    """What changes of slots that were there before a loop."""
-    return {place: value for place, (box, _, value) in changes.items() if box.birth <= loop.birth}
+def _same(old: Changes, new: Changes, loop: Loop | None) -> bool:
+    """Is the state after a pass over a loop that after the one before? Without the loop: are its values the same ones,
+    not only alike?"""
+    if loop is None:
+        return old.keys() == new.keys() and all(value is new[place][2] for place, (_, _, value) in old.items())
+    before = {place: value for place, (box, _, value) in old.items() if box.birth <= loop.birth}
+    after = {place: value for place, (box, _, value) in new.items() if box.birth <= loop.birth}
+    return before.keys() == after.keys() and all(_alike(before[place], after[place], loop) for place in after)
 
 
 def _alike(one: Value | None, other: Value | None, loop: Loop, depth: int = 0) -> bool:
@@ -1896,12 +1922,24 @@ def _alike(one: Value | None, other: Value | None, loop: Loop, depth: int = 0) -
             return False
         slots = other.slots
         return one.slots.keys() == slots.keys() and all(_alike(v, slots[k], loop, depth + 1) for k, v in one.slots.items())
-    if isinstance(one, Tup) and isinstance(other, Tup) and one.items is not None and other.items is not None:
-        pairs = zip(one.items, other.items, strict=False)
-        return len(one.items) == len(other.items) and all(_alike(a, b, loop, depth + 1) for a, b in pairs)
-    if one != other:
+    if one != other and not isinstance(one, Tup | Union):
         return False
-    return all(getattr(one, name, None) == getattr(other, name, None) for name in ("loops", "shape_loops", "via"))
+    if any(getattr(one, name, None) != getattr(other, name, None) for name in _DEPENDS):
+        return False
+    inside, within = _parts(one), _parts(other)
+    return len(inside) == len(within) and all(map(_alike, inside, within, repeat(loop), repeat(depth + 1)))
+
+
+_DEPENDS = ("loops", "shape_loops", "length_loops", "decided", "via", "count", "kind")
+"""What two values may differ in that are equal otherwise."""
+
+
+def _parts(value: Value) -> tuple[Value, ...]:
+    if isinstance(value, Union):
+        return value.members
+    if isinstance(value, Tup):
+        return value.items if value.items is not None else (UNKNOWN, value.elem or UNKNOWN)
+    return ()
 
 
 def _starred(module: ModuleV) -> list[tuple[str, Value]]:
@@ -1953,9 +1991,23 @@ def _raises_again(handler: cst.ExceptHandler | cst.ExceptStarHandler) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _literal(text: str) -> Any:
+def _literal(text: str) -> Const:
     """The value of a string literal."""
-    return ast.literal_eval(text)
+    return Const(ast.literal_eval(text))
+
+
+@lru_cache(maxsize=4096)
+def _number(kind: type[cst.BaseNumber], text: str) -> Const:
+    """The value of a number."""
+    text = text.replace("_", "")
+    if kind is cst.Float:
+        return Const(float(text))
+    if kind is cst.Integer:
+        return Const(int(text, 0) if len(text) < 40 else 10**40)
+    return Const(complex(text.lower()))
+
+
+_CONSTANTS: dict[str, Value] = {"True": TRUE, "False": FALSE, "None": NONE}
 
 
 def _dotted(node: cst.BaseExpression) -> str:
@@ -2023,6 +2075,8 @@ _REFINABLE = frozenset(
     }
 )
 """Tests that may say something of what they test."""
+
+_PEEKED = frozenset({cst.Name, cst.Attribute, cst.Tuple, cst.SimpleString, cst.Integer})
 
 _STATEMENTS: dict[type[cst.CSTNode], Any] = {
     cst.SimpleStatementLine: Interpreter._simple_line,
