@@ -48,6 +48,7 @@ from jitlint.semantics.values import (
     Tree,
     Tup,
     Union,
+    Unknown,
     Value,
     Wrapped,
     has_linear,
@@ -867,7 +868,7 @@ def _resized(model: FunctionModel, given: Given) -> frozenset[Loop]:
     out: frozenset[Loop] = NO_LOOPS
     for name, (value, _) in given.items():
         content = value.content if isinstance(value, ListV) else value
-        if isinstance(content, Tup) and content.items is None:
+        if isinstance(content, Tup) and content.items is None and not (op in _LONGER and _may_fill(content.any_item())):
             out |= content.length_loops
         if op == "arg" and of == name or model.need.get(name) in ("shape", "size", "count"):
             sizes = content.items or () if isinstance(content, Tup) else (content,)
@@ -877,6 +878,11 @@ def _resized(model: FunctionModel, given: Given) -> frozenset[Loop]:
         elif sized_by_data:
             out |= operators.varying(value)
     return out
+
+
+def _may_fill(piece: Value) -> bool:
+    """Is so little known of the pieces of a list that padding, which makes them one length together, may be among them?"""
+    return isinstance(piece, Unknown)
 
 
 _LONGER = frozenset({"append", "concat", "hstack", "pad", "vstack"})

@@ -10,7 +10,7 @@ import libcst as cst
 from jitlint.semantics.entry import Entry
 from jitlint.semantics.source import descendants, filling, unsets
 from jitlint.semantics.state import Read, Running, Write
-from jitlint.semantics.values import NONE, ClassV, Func, Jitted, Obj, members
+from jitlint.semantics.values import NONE, ClassV, Func, Jitted, Obj, Unknown, members
 
 Log = dict[tuple[int, Any], list[Write]]
 """The writes of each slot, by (id of box, key)."""
@@ -56,7 +56,8 @@ def fills(write: Write, writes: Iterable[Write], box: object, key: object) -> bo
     """Does the write give its first value to a slot that was None before?"""
     if any(other.node is write.node and other.before is not None and NONE in members(other.before) for other in writes):
         return True
-    return write.before is None and isinstance(box, Obj) and _begins_as_none(box, str(key))
+    unknown = write.before is None or isinstance(write.before, Unknown)
+    return unknown and isinstance(box, Obj) and _begins_as_none(box, str(key))
 
 
 def sets_up(entry: Entry, read: Read, write: Write, writes_of: Log) -> bool:
