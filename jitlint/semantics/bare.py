@@ -114,10 +114,10 @@ def children(node: cst.CSTNode) -> list[cst.CSTNode]:
     found: list[cst.CSTNode] = []
     for name in names:
         value = getattr(node, name)
-        if isinstance(value, _node_type):
-            found.append(value)
-        elif value.__class__ in _SEQUENCES:
+        if value.__class__ in _SEQUENCES:
             found += value
+        elif value is not None and value is not _DEFAULT:
+            found.append(value)
     return found
 
 

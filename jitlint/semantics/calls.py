@@ -103,7 +103,7 @@ class Args:
 def call_node(interp: Interpreter, node: cst.Call) -> Value:
     """A call expression."""
     if (
-        isinstance(node.func, cst.Name)
+        type(node.func) is cst.Name
         and node.func.value == "super"
         and interp.lookup("super", None) == LibV("builtins.super")
     ):

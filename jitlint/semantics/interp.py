@@ -776,7 +776,7 @@ class Interpreter:
         self.write(frame.env, name, value, node)
 
     def _if(self, node: cst.If, after_raise: bool = False) -> bool:
-        if isinstance(node.test, cst.Name | cst.Attribute) and _dotted(node.test).endswith("TYPE_CHECKING"):
+        if type(node.test) in _VARIABLES and _dotted(node.test).endswith("TYPE_CHECKING"):
             # what only type checkers see is good for annotations, and what runs has the last word
             return self.block(node.body) and self._else(node.orelse)
         before = self.raised
@@ -882,6 +882,8 @@ class Interpreter:
     def _asks_for_left_out(self, test: cst.BaseExpression) -> bool | None:
         """For a test against None of an argument that may be nothing, as its parameter says, or of which only its leaves
         are known, the outcome that says None (None: it is no such test)."""
+        if type(test) is not cst.Comparison:
+            return None
         match test:
             case cst.Comparison(
                 left=cst.Name(value=name),
@@ -922,40 +924,42 @@ class Interpreter:
 
     def refine(self, test: cst.BaseExpression, holds: bool) -> None:
         """Use what a test says of names and attributes in the arm where it holds (or does not)."""
-        if type(test) not in _REFINABLE:  # an instance check against a libcst class that fails is slow
-            return
-        if isinstance(test, cst.Name | cst.Attribute):
+        # by type: an instance check against a class of libcst that fails is slow
+        if type(test) is cst.Name or type(test) is cst.Attribute:
             self._refine_variable(test, holds)
-            return
-        match test:
-            case cst.UnaryOperation(operator=cst.Not()):
+        elif type(test) is cst.Comparison:
+            self._refine_comparison(test, holds)
+        elif type(test) is cst.Call:
+            self._refine_call(test, holds)
+        elif type(test) is cst.UnaryOperation:
+            if type(test.operator) is cst.Not:
                 self.refine(test.expression, not holds)
-            case cst.BooleanOperation(operator=cst.And()):
-                if holds:
-                    self.refine(test.left, True)
-                    self.refine(test.right, True)
-            case cst.BooleanOperation(operator=cst.Or()):
-                if not holds:
-                    self.refine(test.left, False)
-                    self.refine(test.right, False)
-            case cst.NamedExpr():
-                self.refine(test.target, holds)
-            case cst.Comparison(comparisons=[one]):
-                if (
-                    isinstance(one.operator, cst.Is | cst.IsNot | cst.Equal | cst.NotEqual)
-                    and isinstance(one.comparator, cst.Name)
-                    and one.comparator.value == "None"
-                ):
-                    none = holds == isinstance(one.operator, cst.Is | cst.Equal)
-                    self._narrow(test.left, lambda v: (v == NONE) == none)
-                    if isinstance(one.operator, cst.Is | cst.IsNot):
-                        self._narrow_unknown(test.left, none)
-                elif isinstance(one.operator, cst.Equal | cst.NotEqual) and holds == isinstance(
-                    one.operator, cst.Equal
-                ):
-                    other = self.peek(one.comparator)
-                    if isinstance(other, Const):
-                        self._narrow_to(test.left, other)
+        elif type(test) is cst.BooleanOperation:
+            if holds is (type(test.operator) is cst.And):
+                self.refine(test.left, holds)
+                self.refine(test.right, holds)
+        elif type(test) is cst.NamedExpr:
+            self.refine(test.target, holds)
+
+    def _refine_comparison(self, test: cst.Comparison, holds: bool) -> None:
+        if len(test.comparisons) != 1:
+            return
+        [one] = test.comparisons
+        how = type(one.operator)
+        if how not in _EQUALITIES:
+            return
+        same = holds is (how is cst.Is or how is cst.Equal)
+        if type(one.comparator) is cst.Name and one.comparator.value == "None":
+            self._narrow(test.left, lambda v: (v == NONE) == same)
+            if how is cst.Is or how is cst.IsNot:
+                self._narrow_unknown(test.left, same)
+        elif same and (how is cst.Equal or how is cst.NotEqual):
+            other = self.peek(one.comparator)
+            if isinstance(other, Const):
+                self._narrow_to(test.left, other)
+
+    def _refine_call(self, test: cst.Call, holds: bool) -> None:
+        match test:
             case cst.Call(func=cst.Name(value="isinstance"), args=[what, kind]):
                 kinds = self.peek(kind.value)
                 if kinds is not None and holds:
@@ -2063,19 +2067,8 @@ _BUILTIN_CLASSES = frozenset(
 _UNDOING = frozenset({cst.For, cst.While, cst.Try, cst.TryStar, cst.Match})
 """Statements that run their bodies from a state they may come back to."""
 
-_REFINABLE = frozenset(
-    {
-        cst.UnaryOperation,
-        cst.BooleanOperation,
-        cst.NamedExpr,
-        cst.Comparison,
-        cst.Call,
-        cst.Name,
-        cst.Attribute,
-    }
-)
-"""Tests that may say something of what they test."""
-
+_VARIABLES = frozenset({cst.Name, cst.Attribute})
+_EQUALITIES = frozenset({cst.Is, cst.IsNot, cst.Equal, cst.NotEqual})
 _PEEKED = frozenset({cst.Name, cst.Attribute, cst.Tuple, cst.SimpleString, cst.Integer})
 
 _STATEMENTS: dict[type[cst.CSTNode], Any] = {

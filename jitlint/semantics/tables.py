@@ -22,7 +22,7 @@ _FILLING = ("setdefault", "update", "__setitem__")
 
 def missing(interp: Interpreter, test: cst.BaseExpression) -> bool | None:
     """For a test whether a table has a key, the outcome that says it has not (None: it is no such test)."""
-    if not isinstance(test, cst.Comparison) or len(test.comparisons) != 1:
+    if type(test) is not cst.Comparison or len(test.comparisons) != 1:
         return None
     [one] = test.comparisons
     func = interp.frame.func
