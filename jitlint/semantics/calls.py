@@ -835,6 +835,8 @@ def run_body(interp: Interpreter, func: Func, env: Env, node: cst.CSTNode | None
         result = NONE if falls and not _is_stub(func) else UNKNOWN
     if not env.captured:
         interp.trail.forget(frame.mark, env)
+        if not frame.calls_jitted:
+            interp.forget_writes(env)
     if scope.generator:
         if func.flavour == "contextmanager":
             return ContextV(union(frame.yields) if frame.yields else UNKNOWN)

@@ -200,6 +200,8 @@ class Frame:
     loop_outs: list[tuple[list[Changes], list[Changes], int]] = field(default_factory=list)
     """Per running loop: changes at ``break``, at ``continue``, and the mark they count from."""
     yields: list[Value] = field(default_factory=list)
+    calls_jitted: bool = False
+    """A jitted function was called in it: what its variables were may be asked for."""
     yields_all: bool = True
     """Each ``yield`` so far happens once, in this order."""
     forks: int = 0
@@ -313,8 +315,10 @@ class Interpreter:
         """The first use of a donated buffer, by the ids of the call that donated it and of the root."""
         self.root: Any = None
         """The function nobody calls that is being run, if any."""
+        self.written: dict[int, tuple[Box, list[Any]]] = {}
+        """The boxes named in ``writes`` by their ids, with the slots, to keep them alive: their ids stay theirs."""
         self.boxes: list[Box] = []
-        """Boxes named in ``writes`` are kept alive, so that their ids stay theirs."""
+        """Others that are named by their ids, and kept alive."""
         self.called: dict[int, int] = {}
         self.called_in_traces: set[int] = set()
         """Functions that traced code calls, by the id of the definition."""
@@ -524,7 +528,7 @@ class Interpreter:
             return
         log = self.writes.setdefault((id(box), key), [])
         if not log:
-            self.boxes.append(box)
+            self.written.setdefault(id(box), (box, []))[1].append(key)
         func = self.frame.func
         write = Write(
             self.tick(),
@@ -545,6 +549,12 @@ class Interpreter:
             log.append(write)
         else:
             log[-1] = write
+
+    def forget_writes(self, env: Env) -> None:
+        """Drop what is remembered of the variables of a call that has ended, which nothing can read any more."""
+        _, names = self.written.pop(id(env), (env, ()))
+        for name in names:
+            del self.writes[id(env), name]
 
     def fork(self, arms: list[Callable[[], bool]]) -> list[bool]:
         """Run each arm from the same state and continue from the join of those that fall through."""

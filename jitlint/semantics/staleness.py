@@ -85,11 +85,10 @@ def _groups(interp: Interpreter) -> list[list[Entry]]:
 
 def _ended(interp: Interpreter) -> dict[int, int]:
     """For jitted functions that every attribute and global that held them has lost: when."""
-    boxes = {id(box): box for box in interp.boxes}
     held: dict[int, set[Any]] = {}
     lost: dict[int, dict[Any, int]] = {}
     for slot, writes in interp.writes.items():
-        box = boxes[slot[0]]
+        box, _ = interp.written[slot[0]]
         if isinstance(box, Env) and box.parent is not None:
             continue
         for write in writes:

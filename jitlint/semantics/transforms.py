@@ -631,6 +631,7 @@ def call_jitted(interp: Interpreter, jitted: Jitted, args: Args, node: cst.CSTNo
         call.bound[f"*{i}"] = v
     call.bound.update({f"**{k}": v for k, v in binding.extra_kw.items()})
     if not interp.quiet:
+        interp.frame.calls_jitted = True
         call.key = cachekey.key_of(entry, call)
         call.jitted = any(t.entry is not None for t in interp.traces)
         entry.calls.append(call)
