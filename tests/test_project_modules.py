@@ -256,6 +256,21 @@ def test_installed_packages_do_not_see_each_other(files: Files) -> None:
     assert meaning(project, "site-packages/jax/core.py", "jax") == "site-packages/jax/__init__.py"
 
 
+def test_a_module_of_an_installed_package_may_be_run_as_a_script(files: Files) -> None:
+    files(
+        {
+            "site-packages/one/__init__.py": "",
+            "site-packages/one/script.py": "",
+            "site-packages/one/helper.py": "",
+            "site-packages/one/two.py": "",
+            "site-packages/two/__init__.py": "",
+        }
+    )
+    project = load("site-packages")
+    assert meaning(project, "site-packages/one/script.py", "helper") == "site-packages/one/helper.py"
+    assert meaning(project, "site-packages/one/script.py", "two") is None
+
+
 def test_where_pip_has_left_its_records_packages_are_installed(files: Files) -> None:
     files({"vendor/one/__init__.py": "", "vendor/two.py": "", "vendor/one-1.0.dist-info/RECORD": ""})
     project = load("vendor")

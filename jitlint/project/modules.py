@@ -249,12 +249,13 @@ class SourceProject:
         of them imports of another is a library to it, as anywhere else.
         """
         own = importer.path.parent
+        is_installed = top in LIBRARIES or top in sys.stdlib_module_names
         installation = self._layout.installation(own)
         if installation is not None:
             yield installation, importer.path.relative_to(installation).parts[0] in (top, f"{top}.py")
+            yield own, not is_installed and self._layout.find(installation, (top,)) is None
             return
         in_package = self._layout.is_regular_package(own)
-        is_installed = top in LIBRARIES or top in sys.stdlib_module_names
         is_script_module = top not in LIBRARIES
         if not in_package:
             yield own, is_script_module
