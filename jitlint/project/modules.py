@@ -246,7 +246,7 @@ class SourceProject:
         In order: a script's own directory, the parent of the importer's package, the source roots, the project, the
         parents of packages that are checked in the same run, and last the importer's own directory, for modules of a
         package that are run as scripts. Installed libraries lie side by side and have nothing else in common: what one
-        of them imports of another is a library to it, as anywhere else.
+        of them imports of another is a library to it, as anywhere else; in its own directory, what is none of them.
         """
         own = importer.path.parent
         is_installed = top in LIBRARIES or top in sys.stdlib_module_names

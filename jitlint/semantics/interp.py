@@ -1008,11 +1008,7 @@ class Interpreter:
     def peek(self, node: cst.BaseExpression) -> Value | None:
         self.quiet += 1
         try:
-            return (
-                self.eval(node)
-                if type(node) in _PEEKED
-                else None
-            )
+            return self.eval(node) if type(node) in _PEEKED else None
         finally:
             self.quiet -= 1
 
