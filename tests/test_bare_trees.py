@@ -10,6 +10,7 @@ import pytest
 from jitlint.project.index import index_source
 from jitlint.project.model import Module
 from jitlint.semantics import bare
+from jitlint.semantics.hoist import calls_unknown
 from jitlint.semantics.source import Unit
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -119,6 +120,13 @@ def test_what_means_the_same(one: str, other: str, alike: bool) -> None:
     assert first is not None
     assert second is not None
     assert bare.same(first, second) is alike
+
+
+@pytest.mark.parametrize(("text", "unknown"), [("table[0](f)", True), ("jax.jit(jit(f))", False), ("f()()", True)])
+def test_what_a_bare_statement_calls(text: str, unknown: bool) -> None:
+    made = bare.parse(f"step = {text}\n")
+    assert made is not None
+    assert calls_unknown(made) is unknown
 
 
 def test_nodes_come_in_the_order_of_the_text() -> None:

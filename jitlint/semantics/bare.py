@@ -131,6 +131,12 @@ def path(node: cst.CSTNode) -> str:
     return ""
 
 
+def last_name(node: cst.CSTNode) -> str:
+    """The name of a variable, or of the attribute that is asked for; empty for any other expression."""
+    name = node.attr if isinstance(node, cst.Attribute) else node
+    return name.value if isinstance(name, cst.Name) else ""
+
+
 def walk(node: cst.CSTNode, visitor: object) -> None:
     """Call ``visitor.visit_Name(node)`` and so on for a node and all below it, in the order of the text; what it says
     False of is not entered."""

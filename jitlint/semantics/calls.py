@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 
 from jitlint.semantics import chosen, demands, lifetime, operators, prng, skipped, timing
+from jitlint.semantics.bare import last_name
 from jitlint.semantics.entry import Param
 from jitlint.semantics.source import all_params, remembered, scope_of
 from jitlint.semantics.state import Box, Changes
@@ -510,8 +511,7 @@ def is_dispatched(node: cst.FunctionDef) -> bool:
         named = decorator.decorator
         if isinstance(named, cst.Call):
             named = named.func
-        name = named.attr if isinstance(named, cst.Attribute) else named
-        if isinstance(name, cst.Name) and name.value in ("dispatch", "multimethod"):
+        if last_name(named) in ("dispatch", "multimethod"):
             return True
     return False
 

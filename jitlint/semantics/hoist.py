@@ -9,7 +9,7 @@ import libcst as cst
 
 from jitlint.findings import Edit, Span
 from jitlint.fix.text import split_lines
-from jitlint.semantics.bare import children, walk
+from jitlint.semantics.bare import children, last_name, walk
 from jitlint.semantics.source import Unit
 
 if TYPE_CHECKING:
@@ -123,9 +123,9 @@ class _Calls:
         return False
 
     def visit_Call(self, node: cst.Call) -> None:
-        name = node.func.attr.value if isinstance(node.func, cst.Attribute) else getattr(node.func, "value", "?")
+        name = last_name(node.func)
         if name not in _PURE:
-            self.names.append(str(name))
+            self.names.append(name)
 
 
 _PURE = frozenset(

@@ -33,6 +33,7 @@ from jitlint.semantics import (
     twins,
     unreachable,
 )
+from jitlint.semantics.bare import last_name, path
 from jitlint.semantics.chosen import Chosen
 from jitlint.semantics.entry import Entry
 from jitlint.semantics.events import (
@@ -786,7 +787,7 @@ class Interpreter:
         self.write(frame.env, name, value, node)
 
     def _if(self, node: cst.If, after_raise: bool = False) -> bool:
-        if type(node.test) in _VARIABLES and _dotted(node.test).endswith("TYPE_CHECKING"):
+        if type(node.test) in _VARIABLES and last_name(node.test).endswith("TYPE_CHECKING"):
             # what only type checkers see is good for annotations, and what runs has the last word
             return self.block(node.body) and self._else(node.orelse)
         before = self.raised
@@ -1426,7 +1427,7 @@ class Interpreter:
 
     def _import(self, node: cst.Import) -> bool:
         for a in node.names:
-            dotted = _dotted(a.name)
+            dotted = path(a.name)
             value = self.import_module(dotted, 0)
             if a.asname is not None and isinstance(a.asname.name, cst.Name):
                 self._bind_import(a.asname.name.value, value, node)
@@ -1451,7 +1452,7 @@ class Interpreter:
         return LibV(self.knowledge.canonical(dotted)) if dotted else UNKNOWN
 
     def _import_from(self, node: cst.ImportFrom) -> bool:
-        dotted = _dotted(node.module) if node.module is not None else ""
+        dotted = path(node.module) if node.module is not None else ""
         level = len(node.relative)
         base = self.import_module(dotted, level)
         if isinstance(node.names, cst.ImportStar):
@@ -1965,12 +1966,12 @@ def _starred(module: ModuleV) -> list[tuple[str, Value]]:
 
 def _fakes_jit(call: cst.Call) -> bool:
     """Chex's context managers that put plain Python in the place of jit and pmap, also where chex itself is read."""
-    return _dotted(call.func).rpartition(".")[2] in ("fake_jit", "fake_pmap", "fake_pmap_and_jit")
+    return last_name(call.func) in ("fake_jit", "fake_pmap", "fake_pmap_and_jit")
 
 
 def _expects_error(call: cst.Call) -> bool:
     """``pytest.raises(…)``, ``self.assertRaises…(…)``: what goes wrong in there is meant to."""
-    name = _dotted(call.func).rpartition(".")[2]
+    name = last_name(call.func)
     return name == "raises" or name.startswith("assertRaises")
 
 
@@ -2018,12 +2019,6 @@ def _number(kind: type[cst.BaseNumber], text: str) -> Const:
 
 
 _CONSTANTS: dict[str, Value] = {"True": TRUE, "False": FALSE, "None": NONE}
-
-
-def _dotted(node: cst.BaseExpression) -> str:
-    if isinstance(node, cst.Attribute):
-        return f"{_dotted(node.value)}.{node.attr.value}"
-    return node.value if isinstance(node, cst.Name) else ""
 
 
 _BUILTIN_CLASSES = frozenset(

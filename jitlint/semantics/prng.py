@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
+from jitlint.semantics.bare import last_name
 from jitlint.semantics.entry import Entry
 from jitlint.semantics.events import TURNS, KeyReuse
 from jitlint.semantics.source import descendants
@@ -186,15 +187,10 @@ def _emit_again(
 
 def _undoes(node: cst.CSTNode, first: cst.CSTNode) -> bool:
     """Is one of two functions called the inverse of the other? It must draw the same numbers once more."""
-    called = [set(_name(call).split("_")) for call in (node, first)]
+    names = [last_name(call.func) if isinstance(call, cst.Call) else "" for call in (node, first)]
+    called = [set(name.split("_")) for name in names]
     apart = called[0] ^ called[1]
     return bool(called[0] & called[1]) and len(apart) == 1 and apart <= _INVERSES
-
-
-def _name(call: cst.CSTNode) -> str:
-    func = call.func if isinstance(call, cst.Call) else None
-    name = func.attr if isinstance(func, cst.Attribute) else func
-    return name.value if isinstance(name, cst.Name) else ""
 
 
 def _is_own(at: cst.CSTNode | None) -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from jitlint.semantics.bare import last_name
 from jitlint.semantics.events import Event, ItemAssignment, NeedsConcrete
 from jitlint.semantics.values import LibV, Value
 
@@ -27,11 +28,11 @@ def says_traced(interp: Interpreter, test: cst.BaseExpression) -> bool | None:
     looks for tracers, or of a comparison with a library of arrays (None: it is no such)."""
     match test:  # the commonest first
         case cst.Name() | cst.Attribute():
-            return _last_name(test) in _JIT_SETTINGS or None
+            return last_name(test).lstrip("_") in _JIT_SETTINGS or None
         case cst.Comparison(left=left, comparisons=[one]):
             return _compares_libraries(interp, left, one)
         case cst.Call(func=func):
-            return _last_name(func) in _TRACER_TESTS or None
+            return last_name(func).lstrip("_") in _TRACER_TESTS or None
         case cst.UnaryOperation(operator=cst.Not(), expression=inner):
             holds = says_traced(interp, inner)
             return None if holds is None else not holds
@@ -72,11 +73,3 @@ def _is_jax(interp: Interpreter, node: cst.BaseExpression) -> bool | None:
         return _LIBRARIES.get(ast.literal_eval(node.value))
     value: Value | None = interp.peek(node) if type(node) in (cst.Name, cst.Attribute) else None
     return _LIBRARIES.get(value.name) if isinstance(value, LibV) else None
-
-
-def _last_name(node: cst.BaseExpression) -> str:
-    """The last of dotted names, without underscores in front; empty for other expressions."""
-    match node:
-        case cst.Name(value=name) | cst.Attribute(attr=cst.Name(value=name)):
-            return name.lstrip("_")
-    return ""
