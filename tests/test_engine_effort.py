@@ -36,3 +36,17 @@ def test_what_no_call_passes_is_told_where_everything_was_run() -> None:
     source = program(1).replace("return run(start) + total", "return run, total")
     codes = {f.code for f in jitlint.check_source(source).findings}
     assert {"JIT101", "JIT102"} <= codes
+
+
+def test_what_every_root_runs_leaves_steps_for_what_only_one_of_them_does() -> None:
+    lines = ["import jax", ""]
+    for stage in range(5):
+        lines += [f"def stage_{stage}(x):", *["    x = x + 1.0"] * 600, "    return x", ""]
+    lines += ["def everything(x):", *[f"    x = stage_{stage}(x)" for stage in range(5)], "    return x", ""]
+    lines += ["def sign(x):", "    if x > 0:", "        return x", "    return -x", ""]
+    for root in range(10):
+        lines += [f"def test_{root}(x):", "    x = jax.jit(everything)(x)"]
+    lines += ["    return jax.jit(sign)(x)", ""]
+    report = jitlint.check_source("\n".join(lines))
+    assert not report.internal_errors
+    assert [f.code for f in report.findings if f.severity != "info"] == ["JIT101"]

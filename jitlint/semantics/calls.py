@@ -54,9 +54,6 @@ if TYPE_CHECKING:
     from jitlint.semantics.interp import Frame, Interpreter
 
 MAX_CALL_DEPTH = 40
-IDLE_STEPS = 4_000
-"""What a function may cost on the host, all roots together, while it gives nothing to record; beyond, its result is
-unknown in other roots. Large projects spend half of their time in a few such functions."""
 MAX_MEMO_LEAVES = 64
 MAX_YIELDS = 32
 """The elements of a generator that are told apart."""
@@ -546,7 +543,7 @@ def call_function(interp: Interpreter, func: Func, args: Args, node: cst.CSTNode
     interp.called[key] = interp.called.get(key, 0) + 1
     if interp.staging:
         interp.called_in_traces.add(key)
-    if interp.spent.get(key, 0) > interp.allowance or _on_trial(interp) and _idle(interp).get(key, 0) > IDLE_STEPS:
+    if interp.effort.leaves_out(interp, key):
         return _left_out(interp, func, args)
     params = _declared(lazy)
     binding = bind(params, args)
@@ -572,15 +569,12 @@ def _run(interp: Interpreter, func: Func, env: Env, binding: Binding, args: Args
     memo_key = _memo_key(interp, func, env)
     if memo_key is not None and memo_key in interp.memo:
         return interp.memo[memo_key]
-    key, steps, said = id(func.lazy), interp.steps, (interp.activity, len(interp.entries))
+    key = id(func.lazy)
+    begun = interp.effort.begin(interp, key)
     try:
         return _run_memoised(interp, func, env, node, args, memo_key)
     finally:
-        used = interp.steps - steps
-        interp.spent[key] = interp.spent.get(key, 0) + used
-        if _on_trial(interp):
-            idle = said == (interp.activity, len(interp.entries))
-            _idle(interp)[key] = _idle(interp).get(key, 0) + used if idle else 0
+        interp.effort.end(interp, key, begun)
 
 
 def _left_out(interp: Interpreter, func: Func, args: Args) -> Value:
@@ -599,16 +593,6 @@ def _misfit(func: Func, params: Sequence[Param], binding: Binding) -> bool:
         p.kind in ("pos", "posonly", "kwonly") and p.name not in binding.values and not p.has_default for p in params
     )
     return missing or bool(binding.extra_kw) and "kwargs" not in kinds or binding.surplus
-
-
-def _on_trial(interp: Interpreter) -> bool:
-    """Is this the host code of a function that nobody calls, or what a library is assumed to trace, so that no more than
-    its kind is known of what is passed?"""
-    return interp.root is not None and (not interp.traces or interp.assumed > 0) and not interp.quiet
-
-
-def _idle(interp: Interpreter) -> dict[int, int]:
-    return interp.idle_assumed if interp.assumed else interp.idle
 
 
 def _run_memoised(

@@ -413,15 +413,19 @@ class Bucket:
 
     events: list[Event] = field(default_factory=list)
 
-    def add(self, event: Event) -> None:
-        """Add an event, unless there are many; a traced use only where it says something else than the first."""
+    def add(self, event: Event) -> bool:
+        """Add an event, unless there are many; a traced use only where it says something else than the first. True when
+        it was added."""
         first = self.events[0] if self.events else None
         if len(self.events) >= (8 if isinstance(event, TracedUse) else 64):
-            return
+            return False
         if isinstance(first, Fault) and isinstance(event, Fault) and event.certain and not first.certain:
             self.events.insert(0, event)
         elif not isinstance(first, TracedUse) or not isinstance(event, TracedUse) or _differs(event, first):
             self.events.append(event)
+        else:
+            return False
+        return True
 
 
 def _differs(one: TracedUse, other: TracedUse) -> bool:

@@ -35,6 +35,7 @@ from jitlint.semantics import (
 )
 from jitlint.semantics.bare import last_name, path
 from jitlint.semantics.chosen import Chosen
+from jitlint.semantics.effort import Effort
 from jitlint.semantics.entry import Entry
 from jitlint.semantics.events import (
     ArrayWanted,
@@ -86,6 +87,7 @@ from jitlint.semantics.values import (
     join,
     join_all,
     members,
+    merge_tups,
     traced_leaf,
 )
 
@@ -289,8 +291,7 @@ class Interpreter:
         test and the values where it holds and where it does not."""
         self.made: list[Entry] = []
         """The entries that the running root made, see :meth:`new_root`."""
-        self.allowance = STEPS_PER_STATEMENT // 3
-        """What one function may cost in one root, all its calls together; beyond, its result is unknown."""
+        self.effort = Effort(STEPS_PER_STATEMENT // 3)
         self.quiet = 0
         """While above zero nothing is recorded."""
         self.forks = 0
@@ -330,17 +331,13 @@ class Interpreter:
         """Calls that were not followed since the root began: what they give may be anything."""
         self.running: dict[int, int] = {}
         """How often each function is on the stack, by the id of its definition."""
-        self.spent: dict[int, int] = {}
-        """Steps spent in each function since the root began."""
-        self.idle: dict[int, int] = {}
-        """Steps that each function took on the host, over all roots, since it last gave something to record."""
-        self.idle_assumed: dict[int, int] = {}
-        """The same under what a library is assumed to trace."""
         self.library_names: dict[tuple[str, str], Value] = {}
         """Attributes of libraries met so far."""
         self._builtins: dict[str, Value] = {}
         self.activity = 0
         """How many events were recorded."""
+        self.news = 0
+        """How many of them told something that others like them had not."""
         self.epoch = 0
         """Changes while module top levels run, where globals come and go."""
         self.decides: frozenset[Any] = NO_LOOPS
@@ -457,7 +454,7 @@ class Interpreter:
         if isinstance(event, Fault) and self.forks > (self.traces[0].forks if self.traces else 0):
             event.tested = True
         key = (type(event), id(event.node), event.role)
-        self.events.setdefault(key, Bucket()).add(event)
+        self.news += self.events.setdefault(key, Bucket()).add(event)
 
     def _is_chosen(self) -> bool:
         """Does a test lead here that asks for what nobody in the project gives?"""
@@ -489,8 +486,7 @@ class Interpreter:
         """Begin counting anew: a top-level statement, or a function that is run on its own, may cost so much."""
         self._end_root()
         self.budget = self.steps + steps
-        self.allowance = steps // 3
-        self.spent = {}
+        self.effort.new_root(steps)
         self.skipped = 0
 
     def _end_root(self) -> None:
@@ -1236,6 +1232,7 @@ class Interpreter:
             told = (self.activity, len(self.entries))
             bind()
             self._vary_changed(state if turn else self._state(node), loop)
+            begun = self.trail.changes(mark)
             frame.chosen = dict(known)
             falls = body()
             if falls and again is not None and not again():
@@ -1255,13 +1252,15 @@ class Interpreter:
             if turn == 0:
                 self.trail.undo(mark)
                 self.trail.merge(outs, join)
+                if self.traces:
+                    self._widen(mark)
             else:
                 current = self.trail.changes(mark)
                 self.trail.undo(mark)
                 self.trail.merge([current, *outs], join)
             state = self.trail.changes(mark)
             # what is told in any turn is not what is told in the second one
-            if turn > 0 and _same(old, state, None if turn == 1 and told != (self.activity, len(self.entries)) else loop):
+            if turn > 0 and _same(old, begun, state, None if turn == 1 and told != (self.activity, len(self.entries)) else loop):
                 break
         self.loops.pop()
         self._unrolled_event(node, loop)
@@ -1276,6 +1275,16 @@ class Interpreter:
             self.trail.merge(alternatives, join)
             return True
         return falls
+
+    def _widen(self, mark: int) -> None:
+        """Take the lists that the first turn of a loop has made longer for ones that grow with each turn. On the host
+        the second turn is run with what it has, since another length is another structure for what is jitted."""
+        for box, key, before in self.trail.since(mark):
+            now = box.slots.get(key)
+            if not isinstance(before, Tup) or not isinstance(now, Tup) or before.items is None or now.items is None:
+                continue
+            if len(before.items) < len(now.items):
+                self.trail.write(box, key, merge_tups(before, now))
 
     def _state(self, node: cst.For | cst.While) -> Changes:
         """The variables that the loop will change."""
@@ -1910,14 +1919,17 @@ class Interpreter:
             )
 
 
-def _same(old: Changes, new: Changes, loop: Loop | None) -> bool:
-    """Is the state after a pass over a loop that after the one before? Without the loop: are its values the same ones,
-    not only alike?"""
+def _same(old: Changes, begun: Changes, new: Changes, loop: Loop | None) -> bool:
+    """Is the state after a pass over a loop that after the one before, or that in which the pass ``begun``, where numbers
+    and arrays vary? Without the loop: are its values the same ones, not only alike?"""
     if loop is None:
         return old.keys() == new.keys() and all(value is new[place][2] for place, (_, _, value) in old.items())
     before = {place: value for place, (box, _, value) in old.items() if box.birth <= loop.birth}
     after = {place: value for place, (box, _, value) in new.items() if box.birth <= loop.birth}
-    return before.keys() == after.keys() and all(_alike(before[place], after[place], loop) for place in after)
+    return before.keys() == after.keys() and all(
+        _alike(before[place], value, loop) or place in begun and _alike(begun[place][2], value, loop)
+        for place, value in after.items()
+    )
 
 
 def _alike(one: Value | None, other: Value | None, loop: Loop, depth: int = 0) -> bool:
@@ -1937,12 +1949,20 @@ def _alike(one: Value | None, other: Value | None, loop: Loop, depth: int = 0) -
         return False
     if any(getattr(one, name, None) != getattr(other, name, None) for name in _DEPENDS):
         return False
+    if any(_over(getattr(one, name, NO_LOOPS)) != _over(getattr(other, name, NO_LOOPS)) for name in _LOOPS):
+        return False
     inside, within = _parts(one), _parts(other)
     return len(inside) == len(within) and all(map(_alike, inside, within, repeat(loop), repeat(depth + 1)))
 
 
-_DEPENDS = ("loops", "shape_loops", "length_loops", "decided", "via", "count", "kind")
+_DEPENDS = ("via", "count", "kind")
+_LOOPS = ("loops", "shape_loops", "length_loops", "decided")
 """What two values may differ in that are equal otherwise."""
+
+
+def _over(loops: frozenset[Loop]) -> set[tuple[Any, ...]]:
+    """What two sets of loops have in common that say the same: each pass over a loop runs those in it anew."""
+    return {(x.node, x.trip, x.whole, x.fills) for x in loops}
 
 
 def _parts(value: Value) -> tuple[Value, ...]:

@@ -123,6 +123,10 @@ class Trail:
         """What was written since ``mark``, as it stands now."""
         return {(id(box), key): (box, key, box.slots.get(key)) for box, key, _ in self._log[mark:]}
 
+    def since(self, mark: int) -> list[tuple[Box, Any, Value | None]]:
+        """The writes since ``mark``, with what each slot held before (None: it was unbound)."""
+        return self._log[mark:]
+
     def changed_in(self, box: Box, mark: int) -> dict[Any, Value | None]:
         """What was written to a box since ``mark``, as it stands now (None: unbound)."""
         return {key: box.slots.get(key) for written, key, _ in self._log[mark:] if written is box}
