@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from jitlint.semantics import chosen, demands, lifetime, operators, prng, skipped, timing
+from jitlint.semantics import chosen, demands, lifetime, operators, prng, restored, skipped, timing
 from jitlint.semantics.bare import last_name
 from jitlint.semantics.entry import Param
 from jitlint.semantics.source import all_params, remembered, scope_of
@@ -823,7 +823,7 @@ def run_body(interp: Interpreter, func: Func, env: Env, node: cst.CSTNode | None
             interp.forget_writes(env)
     if scope.generator:
         if func.flavour == "contextmanager":
-            return ContextV(union(frame.yields) if frame.yields else UNKNOWN)
+            return ContextV(union(frame.yields) if frame.yields else UNKNOWN, restored.names_put_back(func.lazy))
         if frame.yields_all and len(frame.yields) <= MAX_YIELDS and not exits:
             return Tup(tuple(frame.yields), kind="iterator")
         return Tup(None, union(frame.yields) if frame.yields else UNKNOWN, kind="iterator")
@@ -861,6 +861,8 @@ class ContextV(Value):
     """A context manager made by a generator; entering gives ``value``."""
 
     value: Value
+    puts_back: frozenset[str]
+    """What it puts back at its end, see :func:`restored.names_put_back`."""
 
 
 def module_of(interp: Interpreter, func: Func) -> ModuleV:

@@ -283,6 +283,8 @@ class Interpreter:
         self.traces: list[Trace] = []
         self.loops: list[Loop] = []
         self.guards: list[Guard] = []
+        self.managers: list[tuple[int, frozenset[str]]] = []
+        """The context managers that run and put something back: the number of frames around each, and what."""
         self.time = 0
         self.steps = 0
         self.budget = STEPS_PER_STATEMENT
@@ -1390,10 +1392,13 @@ class Interpreter:
 
     def _with(self, node: cst.With) -> bool:
         compile_time = jit_off = lax_off = expecting = 0
+        managers = len(self.managers)
         for item in node.items:
             expecting += isinstance(item.item, cst.Call) and _expects_error(item.item)
             value = self.eval(item.item)
             entered = calls.enter_context(self, value, item.item)
+            if isinstance(value, calls.ContextV) and value.puts_back:
+                self.managers.append((len(self.frames), value.puts_back))
             if value == LibV("jax.ensure_compile_time_eval()"):
                 compile_time += 1
             elif value == LibV("jax.disable_jit()"):
@@ -1411,6 +1416,7 @@ class Interpreter:
         self.expecting += expecting
         self.frame.expects |= expecting > 0
         falls = self.block(node.body)
+        del self.managers[managers:]
         self.compile_time -= compile_time
         self.jit_off -= jit_off
         self.lax_off -= lax_off

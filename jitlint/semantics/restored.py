@@ -18,7 +18,10 @@ def is_put_back(interp: Interpreter, key: str, node: cst.CSTNode) -> bool:
     is the attribute or variable; a property and what it keeps differ in underscores only, or its setter is running."""
     at: cst.CSTNode | None = node
     names = {key.lstrip("_")}
-    for frame in reversed(interp.frames[interp.traces[0].frame_at :]):
+    began = interp.traces[0].frame_at
+    if any(depth >= began and not names.isdisjoint(put_back) for depth, put_back in interp.managers):
+        return True
+    for frame in reversed(interp.frames[began:]):
         if frame.func is None or at is None:
             return False
         for name, first, last in _put_back(frame.func.lazy):
@@ -34,16 +37,21 @@ def _put_back(function: cst.FunctionDef | cst.Lambda) -> tuple[tuple[str, cst.CS
     """What a function puts back, by its last name, with the statements that keep it and put it back."""
     if isinstance(function, cst.Lambda):
         return ()
-    kept: dict[str, tuple[str, cst.CSTNode]] = {}
+    kept: dict[str, tuple[tuple[str, ...], cst.CSTNode]] = {}
     found = []
     for assign in descendants(function.body, cst.Assign):
         for target, value in _pairs(assign):
-            if isinstance(target, cst.Name) and isinstance(value, cst.Name | cst.Attribute):
-                kept[target.value] = (_path(value), assign)
-            back = kept.get(value.value) if isinstance(value, cst.Name) else None
-            if back is not None and back[0] and back[0] == _path(target):
-                found.append((back[0].rpartition(".")[2], back[1], assign))
+            if isinstance(target, cst.Name):
+                kept[target.value] = (_paths(value), assign)
+            paths, first = kept.get(value.value, ((), assign)) if isinstance(value, cst.Name) else ((), assign)
+            if paths and paths == _paths(target):
+                found += [(path.rpartition(".")[2], first, assign) for path in paths if path]
     return tuple(found)
+
+
+def names_put_back(function: cst.FunctionDef | cst.Lambda) -> frozenset[str]:
+    """The variables and attributes that a function puts back, by their last names without underscores in front."""
+    return frozenset(name for name, _, _ in _put_back(function))
 
 
 def _pairs(assign: cst.Assign) -> Iterator[tuple[cst.BaseExpression, cst.BaseExpression]]:
@@ -53,6 +61,12 @@ def _pairs(assign: cst.Assign) -> Iterator[tuple[cst.BaseExpression, cst.BaseExp
                 yield from ((t.value, v.value) for t, v in zip(targets, values, strict=True))
             case one, value:
                 yield one, value
+
+
+def _paths(node: cst.BaseExpression) -> tuple[str, ...]:
+    """The path of an expression; of a tuple, those of its elements."""
+    elements = [e.value for e in node.elements] if isinstance(node, cst.Tuple) else [node]
+    return tuple(_path(e) for e in elements)
 
 
 def _path(node: cst.BaseExpression) -> str:

@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from jitlint.semantics.bare import walk
+from jitlint.semantics.restored import names_put_back
 from jitlint.semantics.source import remembered, scope_of
 from jitlint.semantics.state import Box
 from jitlint.semantics.values import (
+    NONE,
     UNKNOWN,
     Bound,
     ClassV,
@@ -63,6 +65,8 @@ class Effects:
     """Variables whose container is changed."""
     rebound: set[str] = field(default_factory=set)
     """Variables of other scopes that are bound."""
+    assigned: set[str] = field(default_factory=set)
+    """Variables that are bound by something else than ``+=`` and its kin."""
     methods: set[tuple[Path, str]] = field(default_factory=set)
     functions: set[str] = field(default_factory=set)
 
@@ -90,7 +94,7 @@ def skip(interp: Interpreter, func: Func, bound: dict[str, Value], receiver: Val
             _forget_content(interp, names[name] if name in names else _variable(one, name))
         for name in effects.rebound:
             scope = _scope(one.env, name)
-            if scope is not None:
+            if scope is not None and (name in effects.assigned or scope.slots[name] != NONE):  # nothing adds to None
                 interp.trail.write(scope, name, UNKNOWN)
         todo += [(f, None) for name in effects.functions for f in _functions(_variable(one, name))]
         for path, name in effects.methods:
@@ -124,10 +128,15 @@ def _owners(func: Func, names: dict[str, Value], path: Path) -> list[Obj] | None
 
 @remembered
 def effects_of(node: cst.FunctionDef | cst.Lambda) -> Effects:
-    """What the text of a function writes."""
+    """What the text of a function writes, and does not put back."""
     reader = _Reader()
     walk(node.body, reader)
-    return reader.effects
+    effects = reader.effects
+    put_back = names_put_back(node)
+    if put_back:
+        effects.rebound = {name for name in effects.rebound if name.lstrip("_") not in put_back}
+        effects.attributes = {(path, name) for path, name in effects.attributes if name.lstrip("_") not in put_back}
+    return effects
 
 
 def _path(node: cst.BaseExpression) -> Path:
@@ -155,7 +164,8 @@ class _Reader:
         self._store(node.target)
 
     def visit_AugAssign(self, node: cst.AugAssign) -> None:
-        self._store(node.target)
+        if not isinstance(node.target, cst.Name):
+            self._store(node.target)
         self._change(node.target)  # of a list, in place
 
     def visit_AnnAssign(self, node: cst.AnnAssign) -> None:
@@ -188,6 +198,8 @@ class _Reader:
         match target:
             case cst.Attribute(value=owner, attr=cst.Name(value=name)):
                 self.effects.attributes.add((_path(owner), name))
+            case cst.Name(value=name):
+                self.effects.assigned.add(name)
             case cst.Subscript(value=container):
                 self._change(container)
             case cst.Tuple(elements=elements) | cst.List(elements=elements):
