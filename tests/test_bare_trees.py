@@ -56,6 +56,10 @@ STATEMENTS = (
     "assert a, 'b'\n",
     "def f():\n\tif a:\n\t\treturn b  # tabs\n",
     "def f():\r\n    return '''a\r\nb'''\r\n",
+    "match a, b:\n    case [c, *d] | (e,) | f, (g): pass\n    case (h), (i):\n        j\n    case (k, l), m:\n        n\n",
+    "match a:\n    case {'b': 1, **c} if d: e\n    case A.B(1, x=y, z=[]) as w:\n        pass\n    case -1 | 1 + 2j: f\n",
+    "match a:\n    case None | True | 'b' 'c' | d.e:\n        pass\n    case (), *_: f\n    case {}: g; h\n    case _: i\n",
+    "def f():\n    r'''doc \\\\\n    more'''\n    with a, \\\n            b:\n        return c + \\\n            d\n",
 )
 
 
@@ -91,7 +95,7 @@ def check(text: str, *, may_be_none: bool = False) -> bool:
 
 
 @pytest.mark.parametrize(
-    "text", ["match a:\n    case 1: pass\n", "if a: \\\n  b\n", "x = 'a\\\nb'\n", "type X = int\n", "def f[T](): pass\n"]
+    "text", ["match a:\n    case ('b', c): pass\n", "if a: \\\n  b\n", "a; \\\nb\n", "type X = int\n", "def f[T](): pass\n"]
 )
 def test_libcst_is_asked_for_the_rest(text: str) -> None:
     assert bare.parse(text) is None

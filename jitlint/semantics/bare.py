@@ -72,6 +72,21 @@ FIELDS: dict[type[cst.CSTNode], tuple[str, ...]] = {
     cst.Lambda: ("params", "body"),
     cst.List: ("elements",),
     cst.ListComp: ("elt", "for_in"),
+    cst.Match: ("subject", "cases"),
+    cst.MatchAs: ("pattern", "name"),
+    cst.MatchCase: ("pattern", "guard", "body"),
+    cst.MatchClass: ("cls", "patterns", "kwds"),
+    cst.MatchKeywordElement: ("key", "pattern"),
+    cst.MatchList: ("patterns",),
+    cst.MatchMapping: ("elements", "rest"),
+    cst.MatchMappingElement: ("key", "pattern"),
+    cst.MatchOr: ("patterns",),
+    cst.MatchOrElement: ("pattern",),
+    cst.MatchSequenceElement: ("value",),
+    cst.MatchSingleton: ("value",),
+    cst.MatchStar: ("name",),
+    cst.MatchTuple: ("patterns",),
+    cst.MatchValue: ("value",),
     cst.Name: (),
     cst.NameItem: ("name",),
     cst.NamedExpr: ("target", "value"),
@@ -133,8 +148,8 @@ def path(node: cst.CSTNode) -> str:
 
 def last_name(node: cst.CSTNode) -> str:
     """The name of a variable, or of the attribute that is asked for; empty for any other expression."""
-    name = node.attr if isinstance(node, cst.Attribute) else node
-    return name.value if isinstance(name, cst.Name) else ""
+    name = node.attr if type(node) is cst.Attribute else node
+    return name.value if type(name) is cst.Name else ""
 
 
 def walk(node: cst.CSTNode, visitor: object) -> None:
@@ -165,9 +180,9 @@ _SEQUENCES = frozenset({list, tuple})
 
 
 def parse(text: str) -> cst.SimpleStatementLine | cst.BaseCompoundStatement | None:
-    """The bare tree of one top-level statement; None where libcst must be asked: for ``match``, type parameters, lines
-    that a backslash continues, and what the running Python cannot parse."""
-    if "\\\n" in text or "\\\r" in text:
+    """The bare tree of one top-level statement; None where libcst must be asked: for type parameters, statements
+    whose line only a backslash continues, and what the running Python cannot parse."""
+    if ("\\\n" in text or "\\\r" in text) and _NEW_ROW.search(text) is not None:
         return None
     try:
         with warnings.catch_warnings():
@@ -315,6 +330,22 @@ _function = _maker(
 )
 _class = _maker(cst.ClassDef, "name", "body", "bases", "keywords", "decorators", "type_parameters")
 
+_match = _maker(cst.Match, "subject", "cases")
+_match_case = _maker(cst.MatchCase, "pattern", "body", "guard")
+_match_as = _maker(cst.MatchAs, "pattern", "name")
+_match_class = _maker(cst.MatchClass, "cls", "patterns", "kwds")
+_match_keyword = _maker(cst.MatchKeywordElement, "key", "pattern")
+_match_list = _maker(cst.MatchList, "patterns")
+_match_mapping = _maker(cst.MatchMapping, "elements", "rest")
+_match_item = _maker(cst.MatchMappingElement, "key", "pattern")
+_match_or = _maker(cst.MatchOr, "patterns")
+_match_alternative = _maker(cst.MatchOrElement, "pattern")
+_match_element = _maker(cst.MatchSequenceElement, "value")
+_match_singleton = _maker(cst.MatchSingleton, "value")
+_match_star = _maker(cst.MatchStar, "name")
+_match_tuple = _maker(cst.MatchTuple, "patterns")
+_match_value = _maker(cst.MatchValue, "value")
+
 _CLASSES_OF_OPERATORS: dict[type[ast.AST], type[cst.CSTNode]] = {
     ast.Add: cst.Add,
     ast.Sub: cst.Subtract,
@@ -364,6 +395,8 @@ _AUGMENTED: dict[type[ast.AST], type[cst.CSTNode]] = {
 
 FIELDS |= dict.fromkeys((*_CLASSES_OF_OPERATORS.values(), *_AUGMENTED.values()), ())
 
+_NEW_ROW = re.compile(r"[;:][ \t\f]*\\[\r\n]")
+"""A statement that may begin on another row than the line it is of: which ones share a line is read off their rows."""
 _new = object.__new__
 _DEFAULT = cst.MaybeSentinel.DEFAULT
 _LITERAL = re.compile(
@@ -409,7 +442,7 @@ class _Builder:
             return self._bytes[node.lineno - 1][: node.col_offset].decode()
         return self._rows[node.lineno - 1][: node.col_offset]
 
-    def _segment(self, node: ast.expr | ast.stmt) -> str:
+    def _segment(self, node: ast.expr | ast.stmt | ast.pattern) -> str:
         """The source of a node."""
         first, last, start, end = node.lineno - 1, (node.end_lineno or 0) - 1, node.col_offset, node.end_col_offset
         if self._bytes is not None:
@@ -531,6 +564,64 @@ class _Builder:
             for each in node.handlers
         ]
         return (_TRY_STAR if grouped else _TRY)(self._suite(node.body), handlers, self._else(node.orelse), final)
+
+    def _matched(self, node: ast.Match) -> Any:
+        cases = [
+            _match_case(
+                self._pattern(case.pattern),
+                self._suite(case.body),
+                None if case.guard is None else self.value(case.guard),
+            )
+            for case in node.cases
+        ]
+        return _match(self.value(node.subject), cases)
+
+    def _pattern(self, node: ast.pattern) -> Any:
+        match node:
+            case ast.MatchValue(value=value):
+                return _match_value(self.value(value))
+            case ast.MatchSingleton(value=value):
+                return _match_singleton(_name(str(value)))
+            case ast.MatchAs(pattern=inner, name=name):
+                return _match_as(None if inner is None else self._pattern(inner), _name(name) if name else None)
+            case ast.MatchOr(patterns=patterns):
+                return _match_or([_match_alternative(self._pattern(each)) for each in patterns])
+            case ast.MatchSequence(patterns=patterns):
+                make = _match_tuple if self._is_parenthesised(node) else _match_list
+                return make([self._element_pattern(each) for each in patterns])
+            case ast.MatchMapping(keys=keys, patterns=patterns, rest=rest):
+                items = [
+                    _match_item(self.value(key), self._pattern(each))
+                    for key, each in zip(keys, patterns, strict=True)
+                ]
+                return _match_mapping(items, _name(rest) if rest else None)
+            case ast.MatchClass(cls=cls, patterns=patterns, kwd_attrs=names, kwd_patterns=others):
+                keywords = [
+                    _match_keyword(_name(name), self._pattern(each)) for name, each in zip(names, others, strict=True)
+                ]
+                return _match_class(
+                    self.value(cls), [_match_element(self._pattern(each)) for each in patterns], keywords
+                )
+        raise _Unusual
+
+    def _element_pattern(self, node: ast.pattern) -> Any:
+        if isinstance(node, ast.MatchStar):
+            return _match_star(_name(node.name) if node.name else None)
+        return _match_element(self._pattern(node))
+
+    def _is_parenthesised(self, node: ast.MatchSequence) -> bool:
+        """Is the sequence in parentheses of its own, and not only its first pattern?"""
+        text = self._segment(node)
+        if not text.startswith("("):
+            return False
+        if "'" in text or '"' in text or "#" in text:
+            raise _Unusual  # they may hold parentheses, too
+        depth = 0
+        for place, character in enumerate(text):
+            depth += (character == "(") - (character == ")")
+            if depth == 0:
+                return place == len(text) - 1
+        return False
 
     def _defined(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Any:
         if getattr(node, "type_params", None):
@@ -740,7 +831,7 @@ _COMPREHENSIONS: dict[type[ast.AST], _Make] = {
 }
 
 _COMPOUND: frozenset[type[cst.CSTNode]] = frozenset(
-    {cst.If, cst.For, cst.While, cst.With, cst.Try, cst.TryStar, cst.FunctionDef, cst.ClassDef}
+    {cst.If, cst.For, cst.While, cst.With, cst.Try, cst.TryStar, cst.FunctionDef, cst.ClassDef, cst.Match}
 )
 _STATEMENTS: dict[type[ast.AST], Callable[[_Builder, Any], Any]] = {
     ast.Expr: _Builder._expression_statement,
@@ -766,6 +857,7 @@ _STATEMENTS: dict[type[ast.AST], Callable[[_Builder, Any], Any]] = {
     ast.AsyncWith: _Builder._with,
     ast.Try: _Builder._tried,
     ast.TryStar: _Builder._tried,
+    ast.Match: _Builder._matched,
     ast.FunctionDef: _Builder._defined,
     ast.AsyncFunctionDef: _Builder._defined,
     ast.ClassDef: _Builder._class,
