@@ -152,6 +152,18 @@ def last_name(node: cst.CSTNode) -> str:
     return name.value if type(name) is cst.Name else ""
 
 
+def literal(text: str) -> Any:
+    """The value of a string literal. (``ast.literal_eval`` leaves functions behind that refer to each other.)
+
+    Raises :class:`ValueError` for any other expression."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        node = ast.parse(text, mode="eval").body
+    if not isinstance(node, ast.Constant):
+        raise ValueError(text)
+    return node.value
+
+
 def walk(node: cst.CSTNode, visitor: object) -> None:
     """Call ``visitor.visit_Name(node)`` and so on for a node and all below it, in the order of the text; what it says
     False of is not entered."""

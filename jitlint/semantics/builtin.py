@@ -590,7 +590,7 @@ def _partial(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
             tuple(args.pos[1:]),
             dict(args.kw),
             node,
-            frozenset(interp.loops),
+            interp.around(),
             interp.frame if interp.frame.func is not None else None,
             interp.tick(),
             interp.moment(),
@@ -658,7 +658,7 @@ def _replace_fields(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value
         out = Obj(v.cls, node, v.open)
         out.slots.update(v.slots)
         out.slots.update(args.kw)
-        out.loops = frozenset(interp.loops)
+        out.loops = interp.around()
         out.frame = interp.frame
         return out
 

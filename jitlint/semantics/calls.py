@@ -106,7 +106,7 @@ def call_node(interp: Interpreter, node: cst.Call) -> Value:
         and interp.lookup("super", None) == LibV("builtins.super")
     ):
         return _super(interp, node)
-    return chosen.call(interp, node, lambda: _call(interp, node)) if interp.frame.chosen else _call(interp, node)
+    return chosen.call(interp, node, lambda: _call(interp, node)) if interp.frames[-1].chosen else _call(interp, node)
 
 
 def _call(interp: Interpreter, node: cst.Call) -> Value:
@@ -182,17 +182,24 @@ def call_value(interp: Interpreter, func: Value, args: Args, node: cst.CSTNode) 
     """Call anything. Unknown callees give Unknown."""
     if isinstance(func, Func):
         return call_function(interp, func, args, node)
-    from jitlint.semantics import library, linen, transforms
+    # functions of modules that import this one, and not the modules: looking into a package takes longer
+    from jitlint.semantics.library import call, call_method
+
+    if isinstance(func, LibV):
+        return call(interp, func.name, args, node)
+    from jitlint.semantics.linen import run as run_linen
+    from jitlint.semantics.transforms import call_jitted, call_wrapped
 
     match func:
-        case LibV():
-            return library.call(interp, func.name, args, node)
         case Jitted():
-            return transforms.call_jitted(interp, func, args, node)
+            return call_jitted(interp, func, args, node)
         case Bound(func=inner, self=me):
             if isinstance(inner, LibV):
-                with interp.perhaps(isinstance(me, Array) and me.maybe):
-                    return library.call_method(interp, inner.name, me, args, node)
+                possible = isinstance(me, Array) and me.maybe
+                interp.unsure += possible
+                result = call_method(interp, inner.name, me, args, node)
+                interp.unsure -= possible
+                return result
             return call_value(interp, inner, args.before(me), node)
         case Partial():
             merged = Args(
@@ -205,14 +212,14 @@ def call_value(interp: Interpreter, func: Value, args: Args, node: cst.CSTNode) 
             )
             return call_value(interp, func.func, merged, node)
         case Wrapped():
-            return transforms.call_wrapped(interp, func, args, node)
+            return call_wrapped(interp, func, args, node)
         case ClassV():
             return instantiate(interp, func, args, node)
         case Obj():
             cls = func.project_class
             method = cls.lookup("__call__") if cls is not None else None
             if cls is not None and cls.facts.module == "linen" and isinstance(method, Func):
-                return linen.run(interp, func, method, args, node)
+                return run_linen(interp, func, method, args, node)
             return UNKNOWN if method is None else call_value(interp, Bound(method, func), args, node)
         case Union():
             results: list[Value] = []
@@ -436,7 +443,7 @@ def make_function(interp: Interpreter, node: cst.FunctionDef | cst.Lambda) -> Fu
     owner = frame.class_body
     prefix = owner.qualname if owner is not None else frame.qualname
     func = Func(name, f"{prefix}.{name}" if prefix else name, frame.closure(), interp.unit, node, owner=owner)
-    func.loops = frozenset(interp.loops)
+    func.loops = interp.around()
     func.frame = frame if frame.func is not None else None
     scope: Env | None = frame.env
     while scope is not None and not scope.captured:
@@ -779,7 +786,7 @@ def run_body(interp: Interpreter, func: Func, env: Env, node: cst.CSTNode | None
     key, running = id(func.lazy), interp.running
     running[key] = running.get(key, 0) + 1
     interp.frames.append(frame)
-    if isinstance(func.lazy, cst.Lambda):
+    if type(func.lazy) is cst.Lambda:
         try:
             value = interp.eval(func.lazy.body)
             lifetime.keep(interp, value, "returned")
@@ -787,6 +794,7 @@ def run_body(interp: Interpreter, func: Func, env: Env, node: cst.CSTNode | None
         finally:
             interp.frames.pop()
             running[key] -= 1
+    frame.scope = scope_of(func.lazy, func.unit.statement.text)
     frame.mark = interp.trail.mark()
     frame.forks = interp.forks
     if interp.watch is not None:
@@ -801,7 +809,6 @@ def run_body(interp: Interpreter, func: Func, env: Env, node: cst.CSTNode | None
         interp.concrete -= frame.concrete
         del interp.loops[loops:]
         del interp.guards[interp_guards:]
-    scope = scope_of(func.lazy, func.unit.statement.text)
     exits = frame.exits
     result: Value
     if exits:
@@ -821,7 +828,7 @@ def run_body(interp: Interpreter, func: Func, env: Env, node: cst.CSTNode | None
         interp.trail.forget(frame.mark, env)
         if not frame.calls_jitted:
             interp.forget_writes(env)
-    if scope.generator:
+    if frame.scope is not None and frame.scope.generator:
         if func.flavour == "contextmanager":
             return ContextV(union(frame.yields) if frame.yields else UNKNOWN, restored.names_put_back(func.lazy))
         if frame.yields_all and len(frame.yields) <= MAX_YIELDS and not exits:
@@ -866,7 +873,7 @@ class ContextV(Value):
 
 
 def module_of(interp: Interpreter, func: Func) -> ModuleV:
-    found = interp.modules.get(str(func.unit.module.path))
+    found = interp.modules.get(func.unit.module.display)
     assert found is not None
     return found
 
@@ -904,7 +911,7 @@ def make_class(interp: Interpreter, node: cst.ClassDef) -> ClassV:
         bases,
     )
     cls.frame = outer if outer.func is not None else None
-    cls.loops = frozenset(interp.loops)
+    cls.loops = interp.around()
     keywords = {k.keyword.value: interp.eval(k.value) for k in node.keywords if k.keyword is not None}
     frame = Frame(outer.env, interp.unit, outer.module, cls.qualname, outer.func, caller=outer, class_body=cls)
     interp.frames.append(frame)
@@ -950,7 +957,7 @@ def instantiate(interp: Interpreter, cls: ClassV, args: Args, node: cst.CSTNode)
     if facts.enum:
         return Obj(cls, node)
     obj = Obj(cls, node, open_=cls.opaque() and not facts.dataclass)
-    obj.loops = frozenset(interp.loops)
+    obj.loops = interp.around()
     obj.frame = interp.frame
     obj.moment = interp.moment()
     init = cls.lookup("__init__")
@@ -1036,23 +1043,23 @@ def from_annotation(interp: Interpreter, node: cst.BaseExpression, depth: int = 
     """A host value of the type that an annotation names; None where it says nothing."""
     if depth > 4:
         return None
-    if isinstance(node, cst.SimpleString):
+    if type(node) is cst.SimpleString:
         try:
             parsed = cst.parse_expression(str(node.evaluated_value))
         except cst.ParserSyntaxError:
             return None
         return from_annotation(interp, parsed, depth + 1)
-    if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.BitOr):
+    if type(node) is cst.BinaryOperation and type(node.operator) is cst.BitOr:
         parts = [from_annotation(interp, node.left, depth + 1), from_annotation(interp, node.right, depth + 1)]
         return union(p for p in parts if p is not None) if None not in parts else None
-    if isinstance(node, cst.Name) and node.value == "None":
+    if type(node) is cst.Name and node.value == "None":
         return NONE
     inner: list[cst.BaseExpression] = []
     target = node
-    if isinstance(node, cst.Subscript):
+    if type(node) is cst.Subscript:
         target = node.value
-        inner = [e.slice.value for e in node.slice if isinstance(e.slice, cst.Index)]
-    if not isinstance(target, cst.Name | cst.Attribute):
+        inner = [e.slice.value for e in node.slice if type(e.slice) is cst.Index]
+    if type(target) is not cst.Name and type(target) is not cst.Attribute:
         return None
     interp.quiet += 1
     try:

@@ -159,8 +159,7 @@ def call(interp: Interpreter, node: cst.Call, run: Callable[[], Value]) -> Value
     def arm(value: Value, holds: bool) -> Callable[[], bool]:
         def follow() -> bool:
             interp.trail.write(frame.env, name, value)
-            with interp.where(chosen.test, holds):
-                results.append(run())
+            results.append(interp.where(chosen.test, holds, run))
             return True
 
         return follow

@@ -359,7 +359,7 @@ class Context:
 
     def bindings(self, module: Module) -> Mapping[str, str]:
         """What the names of a module mean, dotted."""
-        value = self.interp.modules.get(str(module.path))
+        value = self.interp.modules.get(module.display)
         return settings.bindings_of(value) if value is not None else {}
 
     def names(self, event: Event) -> Names:

@@ -170,11 +170,13 @@ def _words(name: str) -> list[str]:
 
 def _schedule(interp: Interpreter, func: Func) -> str | None:
     """The parameter for the step, of a function that computes a learning rate: optimizers call it while tracing."""
-    words = {word.lower() for part in func.qualname.split(".") for word in _words(part)}
+    if func.owner is not None and func.name != "__call__":
+        return None
     first = next((p.name for p in calls.signature(interp, func) or () if p.name != "self"), None)
-    in_jax = LibV("jax.numpy") in calls.module_of(interp, func).env.slots.values()
-    called = func.owner is None or func.name == "__call__"
-    return first if in_jax and called and first in _STEPS and not words.isdisjoint(_SCHEDULES) else None
+    if first not in _STEPS or LibV("jax.numpy") not in calls.module_of(interp, func).env.slots.values():
+        return None
+    words = {word.lower() for part in func.qualname.split(".") for word in _words(part)}
+    return None if words.isdisjoint(_SCHEDULES) else first
 
 
 def _methods(interp: Interpreter, cls: ClassV) -> Iterator[tuple[ClassModel, str, Func]]:

@@ -84,6 +84,7 @@ def after_call(
         if isinstance(given.get(name), Unknown) and isinstance(place, cst.Name | cst.Attribute):
             slot = interp.place(place)
             if slot is not None and isinstance(slot[2], Unknown) and not isinstance(slot[2], Gone):
+                interp.unusable = True
                 interp.trail.write(slot[0], slot[1], Gone(Origin(f"donated to `{entry.name}` here", node, interp.unit)))
         for leaf in _buffers(given[name]) if name in given else ():
             usable = _usable(leaf, results)
@@ -92,6 +93,7 @@ def after_call(
                 via = DONATED if usable and interp.root is None else MAYBE_DONATED
                 marks[id(leaf)] = (leaf, replace(leaf, via=via, origin=origin))
     if marks:
+        interp.unusable = True
         marking = _Marking(interp, marks)
         for box in _scopes(interp):
             marking.keep(box, 0)
@@ -101,7 +103,7 @@ def after_call(
 
 def check(interp: Interpreter, values: Iterable[Value], node: cst.CSTNode) -> bool:
     """Record the use of a deleted buffer, if one of the values is one; True when that is certain."""
-    if interp.traces:
+    if interp.traces or not interp.unusable:
         return False
     for value in values:
         for leaf in _donated(value):

@@ -27,8 +27,9 @@ class Flag:
 
 def note(interp: Interpreter, name: str, test: cst.BaseExpression, value: Value) -> None:
     """Remember that a variable of the running function was given the value of a test that is not decided."""
-    if type(test) in _TESTS and not isinstance(value, Const) and interp.frame.func is not None:
-        interp.frame.flags[name] = Flag(test, interp.time)
+    frame = interp.frames[-1]
+    if type(test) in _TESTS and not isinstance(value, Const) and frame.func is not None:
+        frame.flags[name] = Flag(test, interp.time)
 
 
 def meant(interp: Interpreter, name: str) -> cst.BaseExpression | None:

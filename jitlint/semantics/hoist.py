@@ -136,18 +136,16 @@ _PURE = frozenset(
 def names_in(statement: cst.CSTNode) -> set[str]:
     """Every name that is mentioned, but for builtins and names of keyword arguments."""
     out: set[str] = set()
-
-    def note(node: cst.CSTNode) -> None:
-        if isinstance(node, cst.Name):
+    waiting = [statement]
+    while waiting:
+        node = waiting.pop()
+        if type(node) is cst.Name:
             if not hasattr(builtins, node.value):
                 out.add(node.value)
-        elif isinstance(node, cst.Attribute | cst.Arg):
-            note(node.value)
+        elif type(node) is cst.Attribute or type(node) is cst.Arg:
+            waiting.append(node.value)
         else:
-            for child in children(node):
-                note(child)
-
-    note(statement)
+            waiting += children(node)
     return out
 
 

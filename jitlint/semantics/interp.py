@@ -7,13 +7,12 @@ describes them, ``transforms`` what jax transforms do to their functions.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import count, repeat
-from typing import Any
+from typing import Any, TypeVar
 
 import libcst as cst
 
@@ -33,7 +32,7 @@ from jitlint.semantics import (
     twins,
     unreachable,
 )
-from jitlint.semantics.bare import last_name, path
+from jitlint.semantics.bare import last_name, literal, path
 from jitlint.semantics.chosen import Chosen
 from jitlint.semantics.effort import Effort
 from jitlint.semantics.entry import Entry
@@ -52,7 +51,7 @@ from jitlint.semantics.events import (
 from jitlint.semantics.flags import Flag
 from jitlint.semantics.moment import Moment, Turn
 from jitlint.semantics.observed import Observations
-from jitlint.semantics.source import Unit, bound_in_loop, constant_parameters, scope_of
+from jitlint.semantics.source import Scope, Unit, bound_in_loop, constant_parameters
 from jitlint.semantics.state import Box, Changes, Running, Trail, Write
 from jitlint.semantics.timing import Stopwatch
 from jitlint.semantics.values import (
@@ -91,7 +90,7 @@ from jitlint.semantics.values import (
     traced_leaf,
 )
 
-MAX_CALL_DEPTH = 48
+_T = TypeVar("_T")
 MAX_LOOP_PASSES = 4
 UNROLL = 8
 """Loops of known length up to this are run turn by turn, so that what each turn sees is exact."""
@@ -194,6 +193,8 @@ class Frame:
     qualname: str
     func: Func | None = None
     args_self: Value | None = None
+    scope: Scope | None = None
+    """What the compiler knows of the function; None for lambdas and modules."""
     exits: list[tuple[Value, Changes]] = field(default_factory=list)
     straight: Value | None = None
     """What a ``return`` outside of any branch, loop and ``try`` gave."""
@@ -275,6 +276,7 @@ class Interpreter:
         """Where the recorded run made the call that is being run, if that is no place of the project."""
         self.trail = Trail()
         self.modules: dict[str, ModuleV] = {}
+        """By how paths are shown, which tells modules apart."""
         self.events: dict[tuple[type[Event], int, str], Bucket] = {}
         self.entries: list[Entry] = []
         self.functions: list[Func] = []
@@ -315,6 +317,8 @@ class Interpreter:
         self.leaking_memo: list[tuple[Any, cst.CSTNode, Unit]] = []
         self.leaked_under: dict[int, Any] = {}
         """For statements that leak, by the id of the node: the root they ran under."""
+        self.unusable = False
+        """Some value was marked that must not be used: a tracer that leaked, a buffer that was donated."""
         self.donated_uses: dict[tuple[int, int], cst.CSTNode] = {}
         """The first use of a donated buffer, by the ids of the call that donated it and of the root."""
         self.root: Any = None
@@ -409,6 +413,10 @@ class Interpreter:
             if t.staging or t.kind == "vmap":
                 return True
         return False
+
+    def around(self) -> frozenset[Loop]:
+        """The loops that are running."""
+        return frozenset(self.loops) if self.loops else NO_LOOPS
 
     def moment(self) -> Moment:
         """Where in the run of the program this is."""
@@ -528,13 +536,14 @@ class Interpreter:
         log = self.writes.setdefault((id(box), key), [])
         if not log:
             self.written.setdefault(id(box), (box, []))[1].append(key)
-        func = self.frame.func
+        frame = self.frames[-1]
+        func = frame.func
         write = Write(
             self.tick(),
             node,
-            self.unit,
+            frame.unit,
             tuple(self.loops),
-            self.tracing,
+            bool(self.traces) and self.tracing,
             not self.forks,
             func.name if func is not None else "",
             self.root,
@@ -542,7 +551,7 @@ class Interpreter:
             before,
             value,
             func is not None and (func.flavour == "contextmanager" or func.name in ("__enter__", "__exit__")),
-            self.frame.running(node) if isinstance(box, Obj) else (),
+            frame.running(node) if isinstance(box, Obj) else (),
         )
         if len(log) < MAX_WRITES:
             log.append(write)
@@ -580,10 +589,9 @@ class Interpreter:
 
     def module(self, module: Module) -> ModuleV:
         """The value of a module, run on first use."""
-        key = str(module.path)
-        found = self.modules.get(key)
+        found = self.modules.get(module.display)
         if found is None:
-            found = self.modules[key] = ModuleV(module)
+            found = self.modules[module.display] = ModuleV(module)
         if found.state == "new":
             found.state = "running"
             self._run_module(found)
@@ -692,11 +700,11 @@ class Interpreter:
         value = self.eval(node.value)
         for t in node.targets:
             self.assign(t.target, value, node)
-        if self.choice is not None and self.choice[0] is node.value and isinstance(node.targets[0].target, cst.Name):
+        if self.choice is not None and self.choice[0] is node.value and type(node.targets[0].target) is cst.Name:
             _, test, one, other = self.choice
             if chosen.is_steady(self.frame, test):
                 chosen.note(self.frame, node.targets[0].target.value, test, one, other)
-        if len(node.targets) == 1 and isinstance(node.targets[0].target, cst.Name):
+        if len(node.targets) == 1 and type(node.targets[0].target) is cst.Name:
             flags.note(self, node.targets[0].target.value, node.value, value)
         return True
 
@@ -718,28 +726,27 @@ class Interpreter:
 
     def assign(self, target: cst.BaseExpression, value: Value, node: cst.CSTNode, augmented: bool = False) -> None:
         """Bind a target (name, attribute, subscript, tuple of targets) to a value."""
-        if isinstance(target, cst.Name):
+        # by type: an instance check against a class of libcst that fails is slow
+        if type(target) is cst.Name:
             self.assign_name(target.value, value, node)
             if self.watch is not None:
                 self.watch(self.frame, target, value)
-            return
-        match target:
-            case cst.Tuple() | cst.List():
-                self._unpack(target, value, node)
-            case cst.Attribute():
-                obj = self.eval(target.value)
-                attributes.set_attribute(self, obj, target.attr.value, value, node, target)
-            case cst.Subscript():
-                obj = self.eval(target.value)
-                index = self.index(target)
-                operators.set_item(self, obj, index, value, node, target, augmented)
-            case cst.StarredElement():
-                self.assign(target.value, value, node)
+        elif type(target) is cst.Tuple or type(target) is cst.List:
+            self._unpack(target, value, node)
+        elif type(target) is cst.Attribute:
+            obj = self.eval(target.value)
+            attributes.set_attribute(self, obj, target.attr.value, value, node, target)
+        elif type(target) is cst.Subscript:
+            obj = self.eval(target.value)
+            index = self.index(target)
+            operators.set_item(self, obj, index, value, node, target, augmented)
+        elif type(target) is cst.StarredElement:
+            self.assign(target.value, value, node)
 
     def _unpack(self, target: cst.Tuple | cst.List, value: Value, node: cst.CSTNode) -> None:
         elements = target.elements
         content = operators.iterate(self, value, target, count=len(elements))
-        star = next((i for i, e in enumerate(elements) if isinstance(e, cst.StarredElement)), None)
+        star = next((i for i, e in enumerate(elements) if type(e) is cst.StarredElement), None)
         if content.items is not None and star is None and len(content.items) == len(elements):
             for e, v in zip(elements, content.items, strict=True):
                 self.assign(e.value, v, node)
@@ -761,10 +768,9 @@ class Interpreter:
 
     def assign_name(self, name: str, value: Value, node: cst.CSTNode) -> None:
         """Bind a name in the scope that the compiler says."""
-        frame = self.frame
-        func = frame.func
-        if func is not None and isinstance(func.lazy, cst.FunctionDef) and frame.class_body is None:
-            scope = scope_of(func.lazy, func.unit.statement.text)
+        frame = self.frames[-1]
+        scope = frame.scope
+        if scope is not None and frame.class_body is None:
             if name in scope.globals:
                 operators.outer_write(self, frame.module.env, name, value, node, "global", name)
                 lifetime.keep(self, value, "global")
@@ -806,23 +812,22 @@ class Interpreter:
         steady = chosen.is_steady(self.frame, node.test)
         made: list[dict[str, Value]] = []
 
-        def then() -> bool:
-            with self._not_given(absent is True, left_out is True), self.where(node.test, True):
-                self._pass_over(missing is True)
-                falls = self.block(node.body)
-            made.append(chosen.changed(self, mark, steady))
-            return falls
+        def arm(holds: bool) -> bool:
+            self._pass_over(missing is holds)
+            return self.block(node.body) if holds else self._else(node.orelse, raises)
 
-        def other() -> bool:
-            with self._not_given(absent is False, left_out is False), self.where(node.test, False):
-                self._pass_over(missing is False)
-                falls = self._else(node.orelse, raises)
+        def run(holds: bool) -> bool:
+            if absent is holds or left_out is holds:
+                with self._not_given(absent is holds, left_out is holds):
+                    falls = self.where(node.test, holds, lambda: arm(holds))
+            else:
+                falls = self.where(node.test, holds, lambda: arm(holds))
             made.append(chosen.changed(self, mark, steady))
             return falls
 
         mark, loops = self.trail.mark(), self.decides
         slots = dict(self.frame.env.slots) if steady else {}
-        flows = self.fork([then, other])
+        flows = self.fork([lambda: run(True), lambda: run(False)])
         self._pass_over(missing is not None and flows[not missing] and not flows[missing])
         if all(flows) and not loops:
             chosen.note_all(self.frame, node.test, made, slots)
@@ -836,8 +841,9 @@ class Interpreter:
 
     def _pass_over(self, unlikely: bool) -> None:
         """From here to the end of the branch or function (where it is ``unlikely``), uses of traced values are not told."""
-        self.concrete += unlikely
-        self.frame.concrete += unlikely
+        if unlikely:
+            self.concrete += 1
+            self.frame.concrete += 1
 
     @contextmanager
     def perhaps(self, several: bool) -> Iterator[None]:
@@ -865,28 +871,30 @@ class Interpreter:
         self.left_out -= unwritten
         self.other_types -= holds and not traced
 
-    @contextmanager
-    def where(self, test: cst.BaseExpression, holds: bool) -> Iterator[None]:
-        """While this runs, a test holds or does not; functions that are made here keep what it says."""
-        frame, said = self.frame, self.frame.said
+    def where(self, test: cst.BaseExpression, holds: bool, run: Callable[[], _T]) -> _T:
+        """Run what is run where a test holds or does not; functions that are made there keep what it says."""
+        frame = self.frames[-1]
+        said = frame.said
         frame.said = dict(said)
         self.refine(test, holds)
         if frame.chosen:
             chosen.recall(self, test, holds)
-        yield
+        result = run()
         frame.said = said
+        return result
 
     def _asks_for_none(self, test: cst.BaseExpression) -> bool | None:
         """For a test against None of what may be None, the outcome that says None (None: it is no such test)."""
         if type(test) is not cst.Comparison or len(test.comparisons) != 1:
             return None
         [one] = test.comparisons
-        if not isinstance(one.operator, cst.Is | cst.IsNot) or not isinstance(one.comparator, cst.Name):
+        how = type(one.operator)
+        if how is not cst.Is and how is not cst.IsNot or type(one.comparator) is not cst.Name:
             return None
         unsaid = Unknown if self.staging else Unknown | Union
         if one.comparator.value != "None" or not isinstance(self.peek(test.left), unsaid):
             return None
-        return isinstance(one.operator, cst.Is)
+        return how is cst.Is
 
     def _asks_for_left_out(self, test: cst.BaseExpression) -> bool | None:
         """For a test against None of an argument that may be nothing, as its parameter says, or of which only its leaves
@@ -1013,14 +1021,14 @@ class Interpreter:
 
     def place(self, node: cst.BaseExpression) -> tuple[Box, Any, Value] | None:
         """The slot that a name or attribute chain reads."""
-        if isinstance(node, cst.Name):
-            env: Env | None = self.frame.env
+        if type(node) is cst.Name:
+            env: Env | None = self.frames[-1].env
             while env is not None:
                 if node.value in env.slots:
                     return env, node.value, env.slots[node.value]
                 env = env.parent
             return None
-        if isinstance(node, cst.Attribute):
+        if type(node) is cst.Attribute:
             owner = self.place(node.value)
             if owner is not None and isinstance(owner[2], Obj) and node.attr.value in owner[2].slots:
                 box = owner[2]
@@ -1045,7 +1053,8 @@ class Interpreter:
     def _narrow_unknown(self, node: cst.BaseExpression, none: bool) -> None:
         """What is not known of a local variable is now known to be None, or not to be."""
         place = self.place(node)
-        if place is None or place[0] is not self.frame.env or self.frame.func is None:
+        frame = self.frames[-1]
+        if place is None or place[0] is not frame.env or frame.func is None:
             return
         given = [_given(m) for m in members(place[2])]
         value = NONE if none else given[0] if len(given) == 1 else Union(tuple(given))
@@ -1581,7 +1590,7 @@ class Interpreter:
     def _fstring(self, node: cst.FormattedString) -> Value:
         shown: list[Value] = []
         for part in node.parts:
-            if isinstance(part, cst.FormattedStringExpression):
+            if type(part) is cst.FormattedStringExpression:
                 value = self.eval(part.expression)
                 shown.append(value)
                 if part.format_spec is not None and part.format_spec and part.conversion is None:
@@ -1600,7 +1609,7 @@ class Interpreter:
         out: list[Value] = []
         loose: Value | None = None
         for e in elements:
-            if isinstance(e, cst.StarredElement):
+            if type(e) is cst.StarredElement:
                 content = operators.iterate(self, self.eval(e.value), e.value)
                 if content.items is not None and loose is None:
                     out.extend(content.items)
@@ -1730,16 +1739,17 @@ class Interpreter:
         """The value between the brackets; a slice is a ``SliceV``."""
         parts: list[Value] = []
         for e in node.slice:
-            if isinstance(e.slice, cst.Slice):
-                bounds = [self.eval(b) if b is not None else NONE for b in (e.slice.lower, e.slice.upper, e.slice.step)]
-                parts.append(operators.SliceV(bounds[0], bounds[1], bounds[2], e.slice))
-            elif isinstance(e.slice, cst.Index):
-                v = self.eval(e.slice.value)
-                if e.slice.star is not None:
-                    parts.extend(operators.iterate(self, v, e.slice.value).items or (UNKNOWN,))
+            inside = e.slice
+            if type(inside) is cst.Index:
+                v = self.eval(inside.value)
+                if inside.star is not None:
+                    parts.extend(operators.iterate(self, v, inside.value).items or (UNKNOWN,))
                 else:
                     parts.append(v)
-        if len(parts) == 1 and not (len(node.slice) == 1 and isinstance(node.slice[0].comma, cst.Comma)):
+            elif type(inside) is cst.Slice:
+                bounds = [self.eval(b) if b is not None else NONE for b in (inside.lower, inside.upper, inside.step)]
+                parts.append(operators.SliceV(bounds[0], bounds[1], bounds[2], inside))
+        if len(parts) == 1 and not (len(node.slice) == 1 and type(node.slice[0].comma) is cst.Comma):
             return parts[0]
         return Tup(tuple(parts))
 
@@ -2030,7 +2040,7 @@ def _raises_again(handler: cst.ExceptHandler | cst.ExceptStarHandler) -> bool:
 @lru_cache(maxsize=4096)
 def _literal(text: str) -> Const:
     """The value of a string literal."""
-    return Const(ast.literal_eval(text))
+    return Const(literal(text))
 
 
 @lru_cache(maxsize=4096)

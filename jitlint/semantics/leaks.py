@@ -49,6 +49,7 @@ def _mark(interp: Interpreter, value: Value, node: cst.CSTNode, unit: Unit, dept
     match value:
         case Array() if value.is_traced and value.via != LEAKED:
             interp.leaked_under[id(node)] = interp.root
+            interp.unusable = True
             return replace(value, via=LEAKED, origin=Origin("stored here while tracing", node, unit, value.origin))
         case Tup(items=items, elem=elem):
             return replace(
@@ -68,11 +69,13 @@ def check(
     interp: Interpreter, values: Iterable[Value], node: cst.CSTNode, error: str = "UnexpectedTracerError"
 ) -> bool:
     """Record the use of a tracer that escaped its trace, or of a donated buffer; True when it is certain."""
+    # in the module's own run, outside of any trace, all tracers are such
+    host = not interp.traces and interp.root is None
+    if not host and not interp.unusable:
+        return False
     values = list(values)
     if donation.check(interp, values, node):
         return True
-    # in the module's own run, outside of any trace, all tracers are such
-    host = not interp.traces and interp.root is None
     for value in values:
         for leaf in leaves(value):
             if isinstance(leaf, Array) and (host or leaf.via == LEAKED) and leaf.is_traced:

@@ -625,12 +625,12 @@ def _shaped(
             return ListV(Tup(tuple(array() for _ in several)), node)
         case "instance":
             obj = Obj(LibV(result.arg), node, open_=True)
-            obj.loops = frozenset(interp.loops)
+            obj.loops = interp.around()
             obj.moment = interp.moment()
             return obj
         case "instances":
             one = Obj(LibV(result.arg), node, open_=True)
-            one.loops = frozenset(interp.loops)
+            one.loops = interp.around()
             return ListV(Tup(None, one), node)
         case "operator":
             return _operator(interp, model, values, node)

@@ -283,10 +283,11 @@ def truth(interp: Interpreter, value: Value, node: cst.CSTNode, construct: str) 
     blind = interp.blind.pop(id(node), None)
     if blind is not None and not (construct == "ternary" and blind.how == "isinstance"):
         interp.emit(blind)
-    known = {known_truth(m) for m in members(value)}
+    alternatives = members(value)
+    known = {known_truth(m) for m in alternatives}
     if len(known) == 1 and None not in known:
         return known.pop()
-    for m in members(value):
+    for m in alternatives:
         if isinstance(m, Obj) and m.project_class is not None:
             for name in ("__bool__", "__len__"):
                 method = m.project_class.lookup(name)
@@ -1461,44 +1462,47 @@ def vary(value: Value, loop: Loop) -> Value:
 def element(interp: Interpreter, value: Value, loop: Loop) -> Value:
     """An element as a turn of ``loop`` sees it: what differs between the elements changes over the loop, in as many
     ways as it did where the elements were made."""
-    running = {id(x.node) for x in interp.loops}
+    return _varied(_seen(value, loop, {id(x.node) for x in interp.loops}), loop)
 
-    def here(loops: frozenset[Any]) -> frozenset[Any]:
-        if all(id(x.node) in running for x in loops):
-            return loops
-        return frozenset(x if id(x.node) in running else loop if x.whole else loop.few(x.trip) for x in loops)
 
-    def seen(value: Value) -> Value:
-        """The value itself where nothing in it differs."""
-        match value:
-            case Array(shape_loops=loops) if loops:
-                return replace(value, shape_loops=here(loops))
-            case Host(loops=loops) if loops and not any(x.whole for x in loops):
-                return replace(value, loops=here(loops))
-            case Tup(items=items, elem=elem):
-                each = None if items is None else tuple(map(seen, items))
-                one = None if elem is None else seen(elem)
-                loops = here(value.length_loops)
-                if loops == value.length_loops and one is elem and all(map(operator.is_, each or (), items or ())):
-                    return value
-                return replace(value, items=each, elem=one, length_loops=loops)
-            case ListV() if (content := seen(value.content)) is not value.content:
-                assert isinstance(content, Tup)
-                return ListV(content, value.site, value.kind, value.most)
-            case Union(members=ms):
-                return Union(tuple(map(seen, ms)), value.decided)
-        return value
+def _here(loops: frozenset[Any], loop: Loop, running: set[int]) -> frozenset[Any]:
+    """The loops, with ``loop`` in the place of those that are over."""
+    if all(id(x.node) in running for x in loops):
+        return loops
+    return frozenset(x if id(x.node) in running else loop if x.whole else loop.few(x.trip) for x in loops)
 
-    def varied(value: Value) -> Value:
-        match value:
-            case Host(loops=loops) if any(x.node is loop.node and not x.whole for x in loops):
+
+def _seen(value: Value, loop: Loop, running: set[int]) -> Value:
+    """The value as seen in ``loop``; itself where nothing in it differs."""
+    match value:
+        case Array(shape_loops=loops) if loops:
+            return replace(value, shape_loops=_here(loops, loop, running))
+        case Host(loops=loops) if loops and not any(x.whole for x in loops):
+            return replace(value, loops=_here(loops, loop, running))
+        case Tup(items=items, elem=elem):
+            each = None if items is None else tuple([_seen(x, loop, running) for x in items])
+            one = None if elem is None else _seen(elem, loop, running)
+            loops = _here(value.length_loops, loop, running)
+            if loops == value.length_loops and one is elem and all(map(operator.is_, each or (), items or ())):
                 return value
-            case Tup(items=items, elem=elem):
-                each = None if items is None else tuple(map(varied, items))
-                return replace(value, items=each, elem=None if elem is None else varied(elem))
-        return vary(value, loop)
+            return replace(value, items=each, elem=one, length_loops=loops)
+        case ListV() if (content := _seen(value.content, loop, running)) is not value.content:
+            assert isinstance(content, Tup)
+            return ListV(content, value.site, value.kind, value.most)
+        case Union(members=ms):
+            return Union(tuple([_seen(m, loop, running) for m in ms]), value.decided)
+    return value
 
-    return varied(seen(value))
+
+def _varied(value: Value, loop: Loop) -> Value:
+    """The value, as changing over the loop."""
+    match value:
+        case Host(loops=loops) if any(x.node is loop.node and not x.whole for x in loops):
+            return value
+        case Tup(items=items, elem=elem):
+            each = None if items is None else tuple([_varied(x, loop) for x in items])
+            return replace(value, items=each, elem=None if elem is None else _varied(elem, loop))
+    return vary(value, loop)
 
 
 def vary_if(value: Value, loops: frozenset[Any]) -> Value:
@@ -1733,11 +1737,11 @@ def _updates(interp: Interpreter, method: str, value: Value) -> bool:
 
 def thrown_away(interp: Interpreter, node: cst.BaseExpression, value: Value) -> None:
     """Record an expression statement whose only point is a result that nobody takes."""
-    if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+    if type(node) is cst.Call and type(node.func) is cst.Attribute:
         inner = node.func.value
         if (
-            isinstance(inner, cst.Subscript)
-            and isinstance(inner.value, cst.Attribute)
+            type(inner) is cst.Subscript
+            and type(inner.value) is cst.Attribute
             and inner.value.attr.value == "at"
             and node.func.attr.value != "get"
             and (isinstance(value, Array) or _updates(interp, node.func.attr.value, value))

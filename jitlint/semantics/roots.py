@@ -43,13 +43,14 @@ def run_uncalled(interp: Interpreter) -> None:
     """Run host functions without callers, then jitted functions without calls, until there is nothing new."""
     done: set[int] = set()
     for _ in range(4):
+        traced = {id(e.target.lazy) for e in interp.entries if e.target is not None}
         todo = [
             f
             for f in interp.functions
             if id(f.lazy) not in done
             and not interp.called.get(id(f.lazy))
             and isinstance(f.lazy, cst.FunctionDef)
-            and not _inside_traced(interp, f)
+            and id(f.lazy) not in traced
             and _asked(interp, f.unit)
         ]
         if not todo:
@@ -80,11 +81,6 @@ def run_uncalled(interp: Interpreter) -> None:
 
 def _asked(interp: Interpreter, unit: Unit) -> bool:
     return interp.runs_uncalled is None or interp.runs_uncalled(unit)
-
-
-def _inside_traced(interp: Interpreter, f: Func) -> bool:
-    """Functions that are jitted are not host roots."""
-    return any(e.target is not None and e.target.lazy is f.lazy for e in interp.entries)
 
 
 def run_root(interp: Interpreter, func: Func) -> None:

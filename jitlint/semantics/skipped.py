@@ -132,7 +132,7 @@ def effects_of(node: cst.FunctionDef | cst.Lambda) -> Effects:
     reader = _Reader()
     walk(node.body, reader)
     effects = reader.effects
-    put_back = names_put_back(node)
+    put_back = names_put_back(node) if effects.rebound or effects.attributes else ()
     if put_back:
         effects.rebound = {name for name in effects.rebound if name.lstrip("_") not in put_back}
         effects.attributes = {(path, name) for path, name in effects.attributes if name.lstrip("_") not in put_back}
@@ -267,10 +267,10 @@ def _scope(env: Env | None, name: str) -> Env | None:
 
 def _variable(func: Func, name: str) -> Value | None:
     """A variable of the scopes around a function."""
-    if name in scope_of(func.lazy, func.unit.statement.text).locals:
-        return None
     scope = _scope(func.env, name)
-    return scope.slots[name] if scope is not None else None
+    if scope is None or name in scope_of(func.lazy, func.unit.statement.text).locals:
+        return None
+    return scope.slots[name]
 
 
 def _forget_content(interp: Interpreter, value: Value | None) -> None:

@@ -145,6 +145,9 @@ def forget_trees() -> None:
         forget()
 
 
+_NONE: frozenset[str] = frozenset()
+
+
 @remembered
 def bound_in_loop(node: cst.For | cst.While) -> frozenset[str]:
     """The names that the statements of a loop's body bind."""
@@ -165,8 +168,8 @@ def scope_of(node: cst.FunctionDef | cst.Lambda, text: str) -> Scope:
         _bind_block(node.body, collector)
     return Scope(
         frozenset(collector.names - collector.globals - collector.nonlocals),
-        frozenset(collector.globals),
-        frozenset(collector.nonlocals),
+        frozenset(collector.globals) if collector.globals else _NONE,
+        frozenset(collector.nonlocals) if collector.nonlocals else _NONE,
         collector.generator,
     )
 
@@ -367,9 +370,9 @@ _Node = TypeVar("_Node", bound=cst.CSTNode)
 
 @remembered
 def descendants(root: cst.CSTNode, kind: type[_Node]) -> tuple[_Node, ...]:
-    """The nodes of one kind in ``root``, itself included, in the order of the text. (``libcst.matchers`` can do this and
+    """The nodes of one class in ``root``, itself included, in the order of the text. (``libcst.matchers`` can do this and
     more, and takes longer to import than all of libcst.)"""
-    return tuple(node for node in bare.nodes(root) if isinstance(node, kind))
+    return tuple([node for node in bare.nodes(root) if type(node) is kind])
 
 
 def fills_once(unit: Unit, root: cst.CSTNode, node: cst.CSTNode) -> bool:

@@ -26,12 +26,12 @@ def missing(interp: Interpreter, test: cst.BaseExpression) -> bool | None:
         return None
     [one] = test.comparisons
     func = interp.frame.func
-    if not isinstance(one.operator, cst.In | cst.NotIn) or func is None:
+    if type(one.operator) not in (cst.In, cst.NotIn) or func is None:
         return None
     table = interp.peek(one.comparator)
     if not isinstance(table, DictV) or table.rest is None or _is_filled(func.lazy.body, one.comparator):
         return None
-    return isinstance(one.operator, cst.NotIn)
+    return type(one.operator) is cst.NotIn
 
 
 def _is_filled(body: cst.CSTNode, table: cst.BaseExpression) -> bool:

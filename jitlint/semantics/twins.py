@@ -5,12 +5,11 @@ Where nothing is known of the outcome, traced code gets the twin that is written
 
 from __future__ import annotations
 
-import ast
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from jitlint.semantics.bare import last_name
+from jitlint.semantics.bare import last_name, literal
 from jitlint.semantics.events import Event, ItemAssignment, NeedsConcrete
 from jitlint.semantics.values import LibV, Value
 
@@ -26,9 +25,9 @@ _LIBRARIES = {"jax": True, "jnp": True, "jax.numpy": True, "numpy": False, "np":
 def says_traced(interp: Interpreter, test: cst.BaseExpression) -> bool | None:
     """The truth, in traced code, of a setting that says by its name whether the code is jitted, of a function that
     looks for tracers, or of a comparison with a library of arrays (None: it is no such)."""
+    if type(test) is cst.Name or type(test) is cst.Attribute:
+        return last_name(test).lstrip("_") in _JIT_SETTINGS or None
     match test:  # the commonest first
-        case cst.Name() | cst.Attribute():
-            return last_name(test).lstrip("_") in _JIT_SETTINGS or None
         case cst.Comparison(left=left, comparisons=[one]):
             return _compares_libraries(interp, left, one)
         case cst.Call(func=func):
@@ -58,18 +57,18 @@ def is_other(interp: Interpreter, event: Event) -> bool:
 def _compares_libraries(interp: Interpreter, left: cst.BaseExpression, one: cst.ComparisonTarget) -> bool | None:
     """The truth of ``library == "jax"``, ``xp is np``, ``"jax" in libraries``; an argument that is not traced may be
     of another library, so that ``"numpy" in libraries`` says nothing."""
-    match one.operator:
-        case cst.Equal() | cst.Is() | cst.NotEqual() | cst.IsNot():
-            jax = _is_jax(interp, one.comparator)
-            return None if jax is None else jax is isinstance(one.operator, cst.Equal | cst.Is)
-        case cst.In() | cst.NotIn() if isinstance(left, cst.SimpleString) and _is_jax(interp, left):
-            return isinstance(one.operator, cst.In)
+    how = type(one.operator)
+    if how in (cst.Equal, cst.Is, cst.NotEqual, cst.IsNot):
+        jax = _is_jax(interp, one.comparator)
+        return None if jax is None else jax is (how is cst.Equal or how is cst.Is)
+    if how in (cst.In, cst.NotIn) and type(left) is cst.SimpleString and _is_jax(interp, left):
+        return how is cst.In
     return None
 
 
 def _is_jax(interp: Interpreter, node: cst.BaseExpression) -> bool | None:
     """Is a library of arrays, given by its name or itself, the one whose arrays are traced (None: it is none)?"""
     if type(node) is cst.SimpleString:
-        return _LIBRARIES.get(ast.literal_eval(node.value))
+        return _LIBRARIES.get(literal(node.value))
     value: Value | None = interp.peek(node) if type(node) in (cst.Name, cst.Attribute) else None
     return _LIBRARIES.get(value.name) if isinstance(value, LibV) else None

@@ -25,7 +25,7 @@ def note(interp: Interpreter, branch: cst.If, holds: bool, falls: bool) -> None:
     """Remember the code that is never run where a branch is decided by a constant of the module; ``falls`` where
     control goes on behind what is run of it."""
     func, name = interp.frame.func, branch.test
-    if func is None or not isinstance(name, cst.Name) or name.value in interp.frame.env.slots:
+    if func is None or type(name) is not cst.Name or name.value in interp.frame.env.slots:
         return
     if not isinstance(interp.frame.module.env.slots.get(name.value), Const):
         return
