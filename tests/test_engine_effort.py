@@ -50,3 +50,15 @@ def test_what_every_root_runs_leaves_steps_for_what_only_one_of_them_does() -> N
     report = jitlint.check_source("\n".join(lines))
     assert not report.internal_errors
     assert [f.code for f in report.findings if f.severity != "info"] == ["JIT101"]
+
+
+def test_a_call_that_is_left_out_may_have_waited() -> None:
+    lines = ["import time", "import jax", "", "@jax.jit", "def step(x):", "    return x * 2.0", ""]
+    lines += ["def wait(x):", *["    x = x + 1.0"] * 1000, "    return x.block_until_ready()", ""]
+    lines += ["def bench(x):", "    wait(step(x))", "    start = time.time()", "    wait(step(x))"]
+    lines += ["    return time.time() - start", ""]
+    options = {"min-severity": "info"}
+    assert not jitlint.check_source("\n".join(lines), select=["JIT411"], options=options).findings
+    lines[-3:-2] = ["    step(x)"]
+    found = jitlint.check_source("\n".join(lines), select=["JIT411"], options=options).findings
+    assert [f.code for f in found] == ["JIT411"]
