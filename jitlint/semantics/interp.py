@@ -643,10 +643,22 @@ class Interpreter:
                 continue
             self.epoch += 1
             node = unit.node
-            if node is not None:
+            if node is None:
+                continue
+            if len(self.frames) > 1 and _is_for_main(node):
+                with self._run_apart(Frame(mod.env, unit, mod, "", mark=mark)):
+                    self.statement(node)
+            else:
                 self.statement(node)
         if first is not None:
             self.frames.pop()
+
+    @contextmanager
+    def _run_apart(self, bottom: Frame) -> Iterator[None]:
+        """What runs in here is of a run of the program of its own, not of the module's that imports this one."""
+        around, self.frames = self.frames, [bottom]
+        yield
+        self.frames = around
 
     def _lazy_def(self, binds: tuple[str, ...], unit: Unit, mod: ModuleV) -> None:
         node = unit.node
@@ -2027,6 +2039,14 @@ def _gives_bool(node: cst.BaseExpression) -> bool:
             return True
         case cst.Call(func=cst.Name(value="isinstance" | "hasattr" | "callable" | "bool")):
             return True
+    return False
+
+
+def _is_for_main(node: cst.CSTNode) -> bool:
+    """Is it ``if __name__ == "__main__":``?"""
+    match node:
+        case cst.If(test=cst.Comparison(left=left, comparisons=[one])):
+            return "__name__" in (last_name(left), last_name(one.comparator))
     return False
 
 
