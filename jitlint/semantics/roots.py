@@ -168,6 +168,10 @@ def probe(interp: Interpreter, entry: Entry) -> None:
         early = _bound_early(entry.target)
         left_out = False
         for i, p in enumerate(entry.params):
+            if p.kind == "args":
+                args.rest = UNKNOWN
+            elif p.kind == "kwargs":
+                args.more = UNKNOWN
             if p.kind in ("args", "kwargs") or p.name in given:
                 continue
             if p.name in early or entry.cut_short and p.default is not None:
