@@ -139,17 +139,18 @@ def test_nodes_come_in_the_order_of_the_text() -> None:
     assert "".join(n.value for n in bare.nodes(made) if isinstance(n, cst.Name)) == "dfabceghijk"
 
 
-def test_a_unit_has_places_and_code_once_somebody_asks() -> None:
+def test_a_unit_has_places_and_code_and_whitespace_once_somebody_asks() -> None:
     text = "\n\nx = f(a.b , 'c')  # words\n"
     index = index_source(text)
     module = Module("m", Path("m.py"), "m.py", text, False, index)
     unit = Unit(module, index.statements[0])
     assert unit.node is not None
     call = next(n for n in bare.nodes(unit.node) if isinstance(n, cst.Call))
-    with pytest.raises(AttributeError):
-        _ = call.lpar
     span = unit.span(call)
     assert (span.row, span.column, span.end_row, span.end_column) == (3, 5, 3, 17)
     assert unit.code(call) == "f(a.b , 'c')"
     assert unit.code(call.args[0].value) == "a.b"
+    with pytest.raises(AttributeError):
+        _ = call.lpar
+    assert unit.complete()
     assert call.lpar == ()

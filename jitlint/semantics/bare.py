@@ -1,9 +1,9 @@
 """libcst trees without their whitespace: what the interpreter needs, at a tenth of the price.
 
-Half of the time that libcst takes goes into whitespace, commas and parentheses, which only repairs and positions look
-at. :func:`parse` builds libcst nodes from what ``ast`` says, with the fields that mean something and no others; to
-read any other is an AttributeError. :func:`complete` fills these in later, in place, from the tree that libcst makes of
-the same text, so that who holds a node need not care.
+Half of the time that libcst takes goes into whitespace, commas and parentheses, which only repairs look at.
+:func:`parse` builds libcst nodes from what ``ast`` says, with the fields that mean something and no others; to read any
+other is an AttributeError. :func:`complete` fills these in later, in place, from the tree that libcst makes of the same
+text, so that who holds a node need not care.
 """
 
 from __future__ import annotations

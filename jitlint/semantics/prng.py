@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
+from jitlint.fix.text import split_lines
 from jitlint.semantics.bare import last_name
 from jitlint.semantics.entry import Entry
 from jitlint.semantics.events import TURNS, KeyReuse
@@ -67,11 +68,17 @@ def is_named_key(module: ModuleV, function: Func, name: str) -> bool:
     bear such names, too, but have methods; ``key`` alone may be that of a dict."""
     if name not in _NAMES:
         return False
-    text = function.unit.code(function.lazy) if name == "key" else module.module.text
+    text = _rows(function) if name == "key" else module.module.text
     spelt = [k for k, v in module.env.slots.items() if v == LibV("jax.random") and isinstance(k, str)]
     called = "|".join(map(re.escape, ("jax.random", *spelt)))
     drawn = re.search(rf"\b(?:{called})\.\w+\(\s*(?:key\s*=\s*)?{name}\b", text)
     return drawn is not None and not re.search(rf"(?<![\w.]){name}\.\w+\(", module.module.text)
+
+
+def _rows(function: Func) -> str:
+    """The rows that a function stands on."""
+    span = function.unit.span(function.lazy)
+    return "\n".join(split_lines(function.unit.module.text)[span.row - 1 : span.end_row])
 
 
 def is_token(via: str | None) -> bool:

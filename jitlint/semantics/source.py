@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import ParamSpec, TypeVar, cast
 
 import libcst as cst
-from libcst.metadata import MetadataWrapper, PositionProvider
+from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
 from jitlint.findings import Span
 from jitlint.project.model import Module, TopStatement
 from jitlint.semantics import bare
+from jitlint.semantics.places import Places
 
 
 class Unit:
@@ -42,7 +43,7 @@ class Unit:
             return None
 
     def complete(self) -> bool:
-        """Give the tree its whitespace, for who writes code or asks for places; False where libcst cannot."""
+        """Give the tree its whitespace, for who writes code; False where libcst cannot."""
         return self._whole is not None
 
     @cached_property
@@ -57,11 +58,15 @@ class Unit:
         return self._parsed.with_changes(body=[self.node])
 
     @cached_property
-    def _positions(self) -> dict[cst.CSTNode, object]:
+    def _places(self) -> Places:
+        return Places(self.statement.text, self.node)
+
+    @cached_property
+    def _positions(self) -> Mapping[cst.CSTNode, CodeRange]:
+        """The places of all nodes, of which libcst writes the whole statement: for those that ``ast`` does not know."""
         if self._whole is None:
             return {}
-        wrapper = MetadataWrapper(self._whole, unsafe_skip_copy=True)
-        return dict(wrapper.resolve(PositionProvider))
+        return MetadataWrapper(self._whole, unsafe_skip_copy=True).resolve(PositionProvider)
 
     @cached_property
     def parents(self) -> dict[cst.CSTNode, cst.CSTNode]:
@@ -105,16 +110,20 @@ class Unit:
 
     def span(self, node: cst.CSTNode) -> Span:
         """Where ``node`` stands in the module's text; the whole statement for a node that is not in the tree."""
-        found = self._positions.get(node)
-        first = self.statement.first_row - 1
-        if found is None:
-            return Span(first + 1, 1, self.statement.last_row, 1)
-        start, end = found.start, found.end  # type: ignore[attr-defined]
-        return Span(start.line + first, start.column + 1, end.line + first, end.column + 1)
+        above = self.statement.first_row - 1
+        found = self._places.span(node)
+        if found is not None:
+            return Span(found.row + above, found.column, found.end_row + above, found.end_column)
+        known = self._positions.get(node)
+        if known is None:
+            return Span(above + 1, 1, self.statement.last_row, 1)
+        start, end = known.start, known.end
+        return Span(start.line + above, start.column + 1, end.line + above, end.column + 1)
 
     def code(self, node: cst.CSTNode) -> str:
-        """The source text of ``node``."""
-        return bare.path(node) or (self._whole or cst.Module(body=[])).code_for_node(node)
+        """The source text of ``node``, with its parentheses."""
+        known = bare.path(node) or self._places.code(node, self.around)
+        return known or (self._whole or cst.Module(body=[])).code_for_node(node)
 
 
 @dataclass(frozen=True, slots=True)
