@@ -95,7 +95,15 @@ def check(text: str, *, may_be_none: bool = False) -> bool:
 
 
 @pytest.mark.parametrize(
-    "text", ["match a:\n    case ('b', c): pass\n", "if a: \\\n  b\n", "a; \\\nb\n", "type X = int\n", "def f[T](): pass\n"]
+    "text",
+    [
+        "match a:\n    case ('b', c): pass\n",
+        "if a: \\\n  b\n",
+        "a; \\\nb\n",
+        "a \\\n; b\n",
+        "type X = int\n",
+        "def f[T](): pass\n",
+    ],
 )
 def test_libcst_is_asked_for_the_rest(text: str) -> None:
     assert bare.parse(text) is None

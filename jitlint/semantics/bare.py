@@ -407,7 +407,7 @@ _AUGMENTED: dict[type[ast.AST], type[cst.CSTNode]] = {
 
 FIELDS |= dict.fromkeys((*_CLASSES_OF_OPERATORS.values(), *_AUGMENTED.values()), ())
 
-_NEW_ROW = re.compile(r"[;:][ \t\f]*\\[\r\n]")
+_NEW_ROW = re.compile(r"[;:][ \t\f]*\\[\r\n]|\\(?:\r\n|\r|\n)[ \t\f]*;")
 """A statement that may begin on another row than the line it is of: which ones share a line is read off their rows."""
 _new = object.__new__
 _DEFAULT = cst.MaybeSentinel.DEFAULT
