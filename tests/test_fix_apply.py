@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from jitlint.findings import Applicability, Edit, Finding, Fix, NewImport, Severity, Span
@@ -197,6 +197,7 @@ def test_line_endings_make_no_difference(found: list[Finding]) -> None:
 
 
 @given(st.permutations(range(4)), findings)
+@example([1, 0, 2, 3], [finding(edit(2, 2, 4, "0"), row=2), finding(edit(2, 2, 4, "0"), edit(2, 3, 3, "0"), row=2)])
 def test_the_order_of_the_findings_does_not_matter(order: list[int], found: list[Finding]) -> None:
     text = "".join(f"v{row} = 5\n" for row in range(1, ROWS + 1))
     shuffled = [found[i] for i in order if i < len(found)] + found[4:]

@@ -61,7 +61,7 @@ def apply_fixes(findings: Iterable[Finding], sources: Callable[[str], str | None
         for finding in sorted(findings, key=lambda finding: finding.sort_key)
         if finding.fix is not None and applicable(finding.fix, unsafe=unsafe)
     ]
-    candidates.sort(key=lambda pair: min(pair[1].edits, default=None) or Edit("", pair[0].span, ""))
+    candidates.sort(key=lambda pair: sorted(pair[1].edits) or [Edit("", pair[0].span, "")])
     batch = _Batch(sources)
     fixed, skipped = _take_all(candidates, batch.take)
     results = batch.results()

@@ -159,7 +159,9 @@ def call(interp: Interpreter, node: cst.Call, run: Callable[[], Value]) -> Value
     def arm(value: Value, holds: bool) -> Callable[[], bool]:
         def follow() -> bool:
             interp.trail.write(frame.env, name, value)
-            results.append(interp.where(chosen.test, holds, run))
+            said = interp.enter(chosen.test, holds)
+            results.append(run())
+            interp.frame.said = said
             return True
 
         return follow

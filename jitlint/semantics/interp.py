@@ -8,11 +8,11 @@ describes them, ``transforms`` what jax transforms do to their functions.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import count, repeat
-from typing import Any, TypeVar
+from typing import Any
 
 import libcst as cst
 
@@ -90,7 +90,7 @@ from jitlint.semantics.values import (
     traced_leaf,
 )
 
-_T = TypeVar("_T")
+_NOTHING = nullcontext()
 MAX_LOOP_PASSES = 4
 UNROLL = 8
 """Loops of known length up to this are run turn by turn, so that what each turn sees is exact."""
@@ -824,22 +824,28 @@ class Interpreter:
         steady = chosen.is_steady(self.frame, node.test)
         made: list[dict[str, Value]] = []
 
-        def arm(holds: bool) -> bool:
-            self._pass_over(missing is holds)
-            return self.block(node.body) if holds else self._else(node.orelse, raises)
+        # two of them, since a ladder of ``elif`` is as deep as it is long
+        def then() -> bool:
+            with self._not_given(absent is True, left_out is True):
+                said = self.enter(node.test, True)
+                self._pass_over(missing is True)
+                falls = self.block(node.body)
+                self.frame.said = said
+            made.append(chosen.changed(self, mark, steady))
+            return falls
 
-        def run(holds: bool) -> bool:
-            if absent is holds or left_out is holds:
-                with self._not_given(absent is holds, left_out is holds):
-                    falls = self.where(node.test, holds, lambda: arm(holds))
-            else:
-                falls = self.where(node.test, holds, lambda: arm(holds))
+        def other() -> bool:
+            with self._not_given(absent is False, left_out is False):
+                said = self.enter(node.test, False)
+                self._pass_over(missing is False)
+                falls = self._else(node.orelse, raises)
+                self.frame.said = said
             made.append(chosen.changed(self, mark, steady))
             return falls
 
         mark, loops = self.trail.mark(), self.decides
         slots = dict(self.frame.env.slots) if steady else {}
-        flows = self.fork([lambda: run(True), lambda: run(False)])
+        flows = self.fork([then, other])
         self._pass_over(missing is not None and flows[not missing] and not flows[missing])
         if all(flows) and not loops:
             chosen.note_all(self.frame, node.test, made, slots)
@@ -864,12 +870,15 @@ class Interpreter:
         yield
         self.unsure -= several
 
-    @contextmanager
-    def _not_given(self, holds: bool, left_out: bool) -> Iterator[None]:
+    def _not_given(self, holds: bool, left_out: bool) -> AbstractContextManager[None]:
         """While this runs (and ``holds``), code for what was not given. It is often meant for the host only: what it
         does under a trace is not told where a caller gives what may be nothing, and who does that is likely to know
         what for, nor where nobody calls, and it is a part of something. Other arguments may have other types than
         elsewhere. Of what may be ``left_out`` it is only the writes that are not told."""
+        return self._without(holds, left_out) if holds or left_out else _NOTHING
+
+    @contextmanager
+    def _without(self, holds: bool, left_out: bool) -> Iterator[None]:
         traced = holds and bool(self.traces)
         seen = bool(self.traces) and not any(t.entry is not None and t.entry.probed for t in self.traces)
         unwritten = left_out and seen
@@ -883,17 +892,16 @@ class Interpreter:
         self.left_out -= unwritten
         self.other_types -= holds and not traced
 
-    def where(self, test: cst.BaseExpression, holds: bool, run: Callable[[], _T]) -> _T:
-        """Run what is run where a test holds or does not; functions that are made there keep what it says."""
+    def enter(self, test: cst.BaseExpression, holds: bool) -> dict[str, Value]:
+        """Begin what is run where a test holds or does not; functions that are made there keep what it says. Gives what
+        the tests around it ``said``, for the frame when it has ended."""
         frame = self.frames[-1]
         said = frame.said
         frame.said = dict(said)
         self.refine(test, holds)
         if frame.chosen:
             chosen.recall(self, test, holds)
-        result = run()
-        frame.said = said
-        return result
+        return said
 
     def _asks_for_none(self, test: cst.BaseExpression) -> bool | None:
         """For a test against None of what may be None, the outcome that says None (None: it is no such test)."""
