@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import ast
 import sys
-import warnings
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import TypeGuard
 
+from jitlint import syntax
 from jitlint.findings import Edit, NewImport, Span
 from jitlint.fix.text import Lines, newline_of, with_newlines
 
@@ -69,13 +69,11 @@ def _difference(old: str, new: str) -> tuple[int, int, str]:
 
 
 def parse(text: str) -> ast.Module:
-    """``ast.parse`` without the warnings that it gives about the user's escapes. Raises SyntaxError."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            return ast.parse(text)
-        except (ValueError, RecursionError, MemoryError) as error:
-            raise SyntaxError(str(error) or "nested too deeply") from error
+    """As :func:`jitlint.syntax.parse`; raises SyntaxError and nothing else."""
+    try:
+        return syntax.parse(text)
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise SyntaxError(str(error) or "nested too deeply") from error
 
 
 def _binds(statement: ast.stmt, new: NewImport) -> bool:

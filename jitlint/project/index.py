@@ -9,12 +9,12 @@ from __future__ import annotations
 import ast
 import io
 import re
-import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from jitlint.project.model import ModuleIndex, TopStatement
 from jitlint.project.names import absolute_name, prefixes, requests_from
+from jitlint.syntax import parse
 
 MAX_BYTES = 5 * 1024 * 1024
 """Larger sources are generated data, not programs: they are reported and left alone."""
@@ -64,9 +64,7 @@ def index_source(text: str, *, package: str = "") -> ModuleIndex:
         before = split_rows(text[: null + 1])
         raise Unparsable(len(before), len(before[-1]), "the source holds a null byte")
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # invalid escapes in the user's strings are not our message
-            tree = ast.parse(text)
+        tree = parse(text)
     except SyntaxError as error:
         return _index_newer_syntax(text, rows, package, error)
     except (RecursionError, MemoryError):

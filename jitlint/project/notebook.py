@@ -8,14 +8,13 @@ place: only the source of changed cells is written, every other byte stays.
 
 from __future__ import annotations
 
-import ast
 import json
 import re
-import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from jitlint.project.index import Unparsable, index_source, split_rows
+from jitlint.syntax import UNREADABLE, parse
 
 
 class OtherLanguage(Unparsable):
@@ -245,10 +244,8 @@ def _commented(text: str) -> str:
 
 def _parses(code: str) -> bool:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            ast.parse(code)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        parse(code)
+    except UNREADABLE:
         return False
     return True
 

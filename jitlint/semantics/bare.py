@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import libcst as cst
+
+from jitlint import syntax
 
 FIELDS: dict[type[cst.CSTNode], tuple[str, ...]] = {
     cst.AnnAssign: ("target", "annotation", "value"),
@@ -156,12 +157,10 @@ def literal(text: str) -> Any:
     """The value of a string literal. (``ast.literal_eval`` leaves functions behind that refer to each other.)
 
     Raises :class:`ValueError` for any other expression."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        node = ast.parse(text, mode="eval").body
-    if not isinstance(node, ast.Constant):
-        raise ValueError(text)
-    return node.value
+    match syntax.parse(text).body:
+        case [ast.Expr(value=ast.Constant(value=value))]:
+            return value
+    raise ValueError(text)
 
 
 def walk(node: cst.CSTNode, visitor: object) -> None:
@@ -197,11 +196,8 @@ def parse(text: str) -> cst.SimpleStatementLine | cst.BaseCompoundStatement | No
     if ("\\\n" in text or "\\\r" in text) and _NEW_ROW.search(text) is not None:
         return None
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(text)
-        statements = _Builder(text).block(tree.body)
-    except (_Unusual, SyntaxError, ValueError, RecursionError, MemoryError):
+        statements = _Builder(text).block(syntax.parse(text).body)
+    except (_Unusual, *syntax.UNREADABLE):
         return None
     return statements[0] if len(statements) == 1 else None
 

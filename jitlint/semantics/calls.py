@@ -538,8 +538,7 @@ _FOREIGN_COMPILERS = {"numba", "triton", "cutlass", "torch", "tensorflow", "penn
 def call_function(interp: Interpreter, func: Func, args: Args, node: cst.CSTNode | None) -> Value:
     """Run a function of the project with these arguments."""
     if interp.steps > interp.budget:
-        interp.skipped += 1
-        timing.waited(interp)
+        skipped.note(interp)
         return UNKNOWN
     lazy = func.lazy
     if (
@@ -587,7 +586,6 @@ def _run(interp: Interpreter, func: Func, env: Env, binding: Binding, args: Args
 
 def _left_out(interp: Interpreter, func: Func, args: Args) -> Value:
     """A call that is not run."""
-    timing.waited(interp)
     values = {str(i): v for i, v in enumerate(args.pos)} | args.kw | bind(parameters(func.node), args).values
     receiver = args.pos[0] if func.owner is not None and args.pos else None
     return skipped.skip(interp, func, values, receiver)

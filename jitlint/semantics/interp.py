@@ -1263,7 +1263,7 @@ class Interpreter:
             told = (self.activity, len(self.entries))
             bind()
             self._vary_changed(state if turn else self._state(node), loop)
-            begun = self.trail.changes(mark)
+            begun = self.trail.changes(mark) if turn else {}
             frame.chosen = dict(known)
             falls = body()
             if falls and again is not None and not again():

@@ -11,7 +11,6 @@ from __future__ import annotations
 import ast
 import io
 import re
-import warnings
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from operator import itemgetter
@@ -21,6 +20,7 @@ import libcst as cst
 
 from jitlint.findings import Span
 from jitlint.semantics import bare
+from jitlint.syntax import UNREADABLE, parse
 
 Around = Callable[[cst.CSTNode], list[cst.CSTNode]]
 """What says which nodes hold a node, the outermost one first."""
@@ -108,10 +108,8 @@ class Places:
     def _known(self) -> Mapping[cst.CSTNode, Any]:
         """The nodes of ``ast``, by those of libcst; none where the trees are not alike."""
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                theirs = _in_ast(ast.parse(self._text))
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            theirs = _in_ast(parse(self._text))
+        except UNREADABLE:
             return {}
         mine = [] if self._root is None else _in_libcst(self._root)
         if [_STRINGS.get(kind, kind) for kind in map(type, mine)] != [kind for kind, _ in theirs]:

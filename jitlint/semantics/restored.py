@@ -49,6 +49,7 @@ def _put_back(function: cst.FunctionDef | cst.Lambda) -> tuple[tuple[str, cst.CS
     return tuple(found)
 
 
+@remembered
 def names_put_back(function: cst.FunctionDef | cst.Lambda) -> frozenset[str]:
     """The variables and attributes that a function puts back, by their last names without underscores in front."""
     return frozenset(name for name, _, _ in _put_back(function))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from jitlint.semantics import timing
 from jitlint.semantics.bare import walk
 from jitlint.semantics.restored import names_put_back
 from jitlint.semantics.source import remembered, scope_of
@@ -71,10 +72,16 @@ class Effects:
     functions: set[str] = field(default_factory=set)
 
 
+def note(interp: Interpreter) -> None:
+    """A call is not followed: what it gives may be anything, and it may have waited for results."""
+    interp.skipped += 1
+    timing.waited(interp)
+
+
 def skip(interp: Interpreter, func: Func, bound: dict[str, Value], receiver: Value | None) -> Value:
     """Leave out a call of ``func``, whose parameters are ``bound``: forget what it may write; its result is unknown."""
     objects = [box for box in _reachable(bound.values()) if isinstance(box, Obj)]
-    interp.skipped += 1
+    note(interp)
     seen: set[tuple[int, int]] = set()
     todo: list[tuple[Func, Value | None]] = [(func, receiver)]
     while todo and len(seen) < FUNCTIONS:

@@ -25,9 +25,9 @@ _LIBRARIES = {"jax": True, "jnp": True, "jax.numpy": True, "numpy": False, "np":
 def says_traced(interp: Interpreter, test: cst.BaseExpression) -> bool | None:
     """The truth, in traced code, of a setting that says by its name whether the code is jitted, of a function that
     looks for tracers, or of a comparison with a library of arrays (None: it is no such)."""
-    if type(test) is cst.Name or type(test) is cst.Attribute:
+    if type(test) is cst.Name or type(test) is cst.Attribute:  # the commonest
         return last_name(test).lstrip("_") in _JIT_SETTINGS or None
-    match test:  # the commonest first
+    match test:
         case cst.Comparison(left=left, comparisons=[one]):
             return _compares_libraries(interp, left, one)
         case cst.Call(func=func):

@@ -645,7 +645,7 @@ class Union(Value):
     """Loops over which the test changes that decides which one it is."""
 
 
-def both(one: frozenset[Any], other: frozenset[Any]) -> frozenset[Any]:
+def _both(one: frozenset[Any], other: frozenset[Any]) -> frozenset[Any]:
     """What is in one set or the other; a set itself where the other adds nothing, which is nearly always."""
     if one is other or not other:
         return one
@@ -742,7 +742,7 @@ def _merge(a: Value, b: Value, depth: int) -> Value | None:
     if isinstance(a, Const | Host):
         if not isinstance(b, Const | Host):
             return None
-        loops = both(a.loops, b.loops)
+        loops = _both(a.loops, b.loops)
         if a == b:
             return a if loops == a.loops else replace(a, loops=loops)
         ta, tb = py_type(a), py_type(b)
@@ -755,16 +755,16 @@ def _merge(a: Value, b: Value, depth: int) -> Value | None:
         return None
     if type(a) is not type(b):
         if isinstance(a, Tree) and isinstance(b, Array) and b.is_traced:
-            return replace(a, roots=both(a.roots, b.roots)) if not b.roots <= a.roots else a
+            return replace(a, roots=_both(a.roots, b.roots)) if not b.roots <= a.roots else a
         if isinstance(b, Tree) and isinstance(a, Array) and a.is_traced:
-            return replace(b, roots=both(a.roots, b.roots))
+            return replace(b, roots=_both(a.roots, b.roots))
         return None
     if isinstance(a, Array) and isinstance(b, Array):
         return _merge_arrays(a, b)
     if isinstance(a, Tree) and isinstance(b, Tree):
         if b.roots <= a.roots and b.given >= a.given:
             return a
-        return replace(a, roots=both(a.roots, b.roots), maybe=a.maybe and b.maybe, given=a.given and b.given)
+        return replace(a, roots=_both(a.roots, b.roots), maybe=a.maybe and b.maybe, given=a.given and b.given)
     if isinstance(a, Tup) and isinstance(b, Tup):
         return merge_tups(a, b, depth)
     if isinstance(a, ListV) and isinstance(b, ListV):
@@ -787,7 +787,7 @@ def _merge(a: Value, b: Value, depth: int) -> Value | None:
 
             def make() -> Obj:
                 o = Obj(a.cls, a.site, a.open or b.open)
-                o.loops = both(a.loops, b.loops)
+                o.loops = _both(a.loops, b.loops)
                 o.frame = a.frame
                 o.moment = a.moment
                 o.several = True
@@ -816,15 +816,15 @@ def _merge(a: Value, b: Value, depth: int) -> Value | None:
 def _merge_arrays(a: Array, b: Array) -> Array | None:
     if a.level is not b.level:
         return None
-    loops = both(a.loops, b.loops)
+    loops = _both(a.loops, b.loops)
     shape = join_shapes(a.shape, b.shape)
     dtype = a.dtype if a.dtype == b.dtype else None
     weak = a.weak if a.weak == b.weak else None
     python = a.python if a.python == b.python else None
-    roots = both(a.roots, b.roots)
+    roots = _both(a.roots, b.roots)
     maybe = a.maybe and b.maybe if a.is_traced else a.maybe or b.maybe
     via = a.via if a.via == b.via else _join_via(a.via, b.via)
-    shape_loops = both(a.shape_loops, b.shape_loops)
+    shape_loops = _both(a.shape_loops, b.shape_loops)
     # the donated one knows where that was
     origin = b.origin if via == MAYBE_DONATED and a.via not in (DONATED, MAYBE_DONATED) else a.origin
     if (shape, dtype, weak, python, roots, maybe, loops, via, shape_loops) == (
@@ -877,11 +877,11 @@ def merge_tups(a: Tup, b: Tup, depth: int = 0) -> Tup:
         items = tuple(join(x, y, depth + 1) for x, y in zip(a.items, b.items, strict=True))
         if all(x is y for x, y in zip(items, a.items, strict=True)):
             return a
-        return Tup(items, None, a.kind, both(a.length_loops, b.length_loops))
+        return Tup(items, None, a.kind, _both(a.length_loops, b.length_loops))
     elem: Value | None = a.elem
     for v in [*(a.items or ()), *((b.elem,) if b.elem is not None else ()), *(b.items or ())]:
         elem = v if elem is None else join(elem, v, depth + 1)
-    loops = both(a.length_loops, b.length_loops)
+    loops = _both(a.length_loops, b.length_loops)
     count = a.count if a.items is None and a.count == b.count else None
     if a.items is None and elem is a.elem and loops == a.length_loops and count == a.count:
         return a
