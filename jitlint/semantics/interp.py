@@ -2051,7 +2051,8 @@ def _gives_bool(node: cst.BaseExpression) -> bool:
 
 
 def _is_for_main(node: cst.CSTNode) -> bool:
-    """Is it ``if __name__ == "__main__":``?"""
+    """Is it ``if __name__ == "__main__":``, or a test against that? Every module is run as the script, see the value of
+    ``__name__`` in :meth:`Interpreter._run_module`."""
     match node:
         case cst.If(test=cst.Comparison(left=left, comparisons=[one])):
             return "__name__" in (last_name(left), last_name(one.comparator))
