@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from types import SimpleNamespace
 
 import libcst as cst
 import pytest
@@ -207,7 +206,7 @@ def test_newer_syntax_than_the_running_python(monkeypatch: pytest.MonkeyPatch) -
     def refuse(source: str) -> None:
         raise SyntaxError("invalid syntax", ("<unknown>", 5, 6, ""))
 
-    monkeypatch.setattr(index_module, "ast", SimpleNamespace(parse=refuse))
+    monkeypatch.setattr(index_module, "parse", refuse)
     index = index_source(NEWER, package="p")
     assert index.imports == {"jax", "p.b", "e.f"}
     assert index.mentions_jax
@@ -238,7 +237,7 @@ def test_deep_code_is_never_given_to_the_recursive_parser(deep: str, monkeypatch
     def fail(source: str) -> None:
         raise AssertionError("libcst was asked")
 
-    monkeypatch.setattr(index_module, "ast", SimpleNamespace(parse=refuse))
+    monkeypatch.setattr(index_module, "parse", refuse)
     monkeypatch.setattr(cst, "parse_module", fail)
     with pytest.raises(Unparsable, match="invalid syntax"):
         index_source(f"x = {deep}\n")
