@@ -200,14 +200,14 @@ def _make_room(task: Task) -> None:
 def _run(task: Task, component: Component) -> Plain:
     from jitlint import semantics
     from jitlint.registry import all_rules
-    from jitlint.semantics.source import forget_trees
+    from jitlint.semantics.release import release
 
     rules = [rule for rule in all_rules() if rule.code in task.codes]
     found = semantics.run(component, task.config, rules, target=task.target)
     sites = {id(entry.node) for entry in found.interp.entries if entry.unit.module.reported}
     # Through JSON, so that what was never cached is no different from what was.
     plain = json.loads(json.dumps(list(map(to_plain, found.findings))))
-    forget_trees()
+    release(found.interp)
     return {"findings": plain, "jitted": len(sites), "errors": []}
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import subprocess
 import sys
+import textwrap
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
@@ -15,6 +17,9 @@ import pytest
 
 import jitlint
 from jitlint import work
+from jitlint.semantics.interp import Frame
+from jitlint.semantics.source import Unit
+from jitlint.semantics.values import Func
 from tests.cli.programs import BRANCH, FLAG
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -147,3 +152,46 @@ def test_the_number_of_jobs_is_checked(tmp_path: Path) -> None:
     outcome = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
     assert outcome.returncode == 2
     assert "--jobs" in outcome.stderr
+
+
+def test_what_an_analysis_has_made_is_freed_without_a_look_for_cycles(tmp_path: Path) -> None:
+    source = """
+        import functools
+        import jax
+
+        class Model:
+            def __init__(self, width):
+                self.width = width
+                self.step = jax.jit(self._step)
+
+            def _step(self, x):
+                return jax.tree.map(lambda leaf: leaf * self.width, {"x": x})
+
+        def train(steps):
+            models = [Model(n) for n in range(3)]
+            scale = functools.partial(lambda a, b: a * b, 2.0)
+
+            def body(carry, x):
+                return scale(carry), models
+
+            for n in range(steps):
+                models.append(Model(n))
+                state = jax.lax.scan(body, 1.0, None, length=3)
+            return models, state
+
+        train(10)
+        """
+    (tmp_path / "program.py").write_text(textwrap.dedent(source), encoding="utf-8")
+    gc.collect()
+    gc.disable()
+    try:
+        jitlint.check_paths([tmp_path], isolated=True)
+        units = [(each, each if isinstance(each, Unit) else each.unit) for each in gc.get_objects() if _has_unit(each)]
+        left = [type(each).__name__ for each, unit in units if unit.module.path.parent == tmp_path]
+    finally:
+        gc.enable()
+    assert left == []
+
+
+def _has_unit(each: object) -> bool:
+    return isinstance(each, Frame | Func | Unit)

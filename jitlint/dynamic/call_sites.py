@@ -106,7 +106,7 @@ def planned(value: Value, *, static: bool = False, depth: int = 0) -> Node | Non
         case Func(env=env) if env.parent is None or env.parent.parent is None:
             return _named(value.unit.module.name, value.qualname) if value.frame is None else None
         case ClassV():
-            return _named(value.unit.module.name, value.qualname) if value.frame is None else None
+            return _named(value.unit.module.name, value.qualname) if value.made_in is None else None
         case LibV(name=name) if not name.startswith("builtins."):
             return {"ref": name}
         case Obj():

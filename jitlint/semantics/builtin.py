@@ -417,7 +417,7 @@ def _map(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
     lengths = [p.count if p.items is None else len(p.items) for p in parts]
     known = [n for n in lengths if n is not None]
     trip = min(known) if len(known) == len(lengths) else None
-    loop = Loop(node, interp.unit, interp.frame, trip, passes=1)
+    loop = Loop(node, interp.unit, interp.frame.number, trip, passes=1)
     interp.loops.append(loop)
     try:
         if all(p.items is not None and len(p.items) <= 16 for p in parts):
@@ -591,7 +591,7 @@ def _partial(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
             dict(args.kw),
             node,
             interp.around(),
-            interp.frame if interp.frame.func is not None else None,
+            interp.frame.number if interp.frame.func is not None else None,
             interp.tick(),
             interp.moment(),
         )
@@ -659,7 +659,7 @@ def _replace_fields(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value
         out.slots.update(v.slots)
         out.slots.update(args.kw)
         out.loops = interp.around()
-        out.frame = interp.frame
+        out.made_in = interp.frame.number
         return out
 
     return union(one(m) for m in members(args.pos[0])) if args.pos else UNKNOWN

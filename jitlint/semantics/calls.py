@@ -828,12 +828,14 @@ def run_body(interp: Interpreter, func: Func, env: Env, node: cst.CSTNode | None
         interp.trail.forget(frame.mark, env)
         if not frame.calls_jitted:
             interp.forget_writes(env)
+    yields = frame.yields
+    frame.end()
     if frame.scope is not None and frame.scope.generator:
         if func.flavour == "contextmanager":
-            return ContextV(union(frame.yields) if frame.yields else UNKNOWN, restored.names_put_back(func.lazy))
-        if frame.yields_all and len(frame.yields) <= MAX_YIELDS and not exits:
-            return Tup(tuple(frame.yields), kind="iterator")
-        return Tup(None, union(frame.yields) if frame.yields else UNKNOWN, kind="iterator")
+            return ContextV(union(yields) if yields else UNKNOWN, restored.names_put_back(func.lazy))
+        if frame.yields_all and len(yields) <= MAX_YIELDS and not exits:
+            return Tup(tuple(yields), kind="iterator")
+        return Tup(None, union(yields) if yields else UNKNOWN, kind="iterator")
     if isinstance(func.lazy, cst.FunctionDef) and func.lazy.asynchronous is not None:
         return Host("coroutine")
     if isinstance(result, Array) and result.level is Level.HOST and result.maybe:
@@ -910,7 +912,7 @@ def make_class(interp: Interpreter, node: cst.ClassDef) -> ClassV:
         outer.env,
         bases,
     )
-    cls.frame = outer if outer.func is not None else None
+    cls.made_in = outer.number if outer.func is not None else None
     cls.loops = interp.around()
     keywords = {k.keyword.value: interp.eval(k.value) for k in node.keywords if k.keyword is not None}
     frame = Frame(outer.env, interp.unit, outer.module, cls.qualname, outer.func, caller=outer, class_body=cls)
@@ -958,7 +960,7 @@ def instantiate(interp: Interpreter, cls: ClassV, args: Args, node: cst.CSTNode)
         return Obj(cls, node)
     obj = Obj(cls, node, open_=cls.opaque() and not facts.dataclass)
     obj.loops = interp.around()
-    obj.frame = interp.frame
+    obj.made_in = interp.frame.number
     obj.moment = interp.moment()
     init = cls.lookup("__init__")
     # what a decorator puts around the constructor of a dataclass calls that, as a rule

@@ -110,7 +110,8 @@ class Loop:
 
     node: cst.CSTNode
     unit: Unit
-    frame: Any
+    frame: int
+    """The number of the frame that it runs in."""
     trip: int | None = None
     turn: int | None = None
     traced: bool = False
@@ -242,6 +243,12 @@ class Frame:
         env = Narrowed(self.env, self.env.name)
         env.slots.update(known)
         return env
+
+    def end(self) -> None:
+        """Let go of what only the running body needs: much of it would refer back to the frame that made it."""
+        self.straight = None
+        self.exits, self.yields, self.loop_outs = [], [], []
+        self.said, self.chosen, self.flags = {}, {}, {}
 
     def running(self, at: cst.CSTNode) -> tuple[Running, ...]:
         """The function bodies that run while it is at a place, its own first."""
@@ -1139,7 +1146,7 @@ class Interpreter:
         if not isinstance(iterable, Unknown) and operators.is_outer_iterator(self, iterable, node.iter):
             self.effect("iterator", "for", node.iter, [])
         content = operators.iterate(self, iterable, node.iter)
-        loop = Loop(node, self.unit, self.frame, None if content.items is None else len(content.items))
+        loop = Loop(node, self.unit, self.frame.number, None if content.items is None else len(content.items))
         if content.items is None:
             loop.trip = operators.trip_count(iterable)
         loop.traced = self.tracing
@@ -1210,16 +1217,16 @@ class Interpreter:
             operations = max(1, loop.operations // max(1, turns))
             iterations = loop.trip
             for outer in self.loops:
-                if outer.traced and outer.frame is loop.frame:
+                if outer.traced and outer.frame == loop.frame:
                     iterations = None if iterations is None or outer.trip is None else iterations * outer.trip
-            if self.loops and self.loops[-1].frame is not loop.frame:
+            if self.loops and self.loops[-1].frame != loop.frame:
                 # loops of callers are told apart: each of their turns runs this one
                 self.loops[-1].operations += operations * (loop.trip or 1)
             if self.staging:  # mapped code that is not compiled runs one operation after the other
                 self.emit(Unrolled(node=node, unit=self.unit, iterations=iterations, operations=operations))
 
     def _while(self, node: cst.While) -> bool:
-        loop = Loop(node, self.unit, self.frame)
+        loop = Loop(node, self.unit, self.frame.number)
         loop.traced = self.tracing
         loop.trip = trips.while_trip(node, self.peek)
         first = self.test(node.test, "while", node)
@@ -1793,7 +1800,7 @@ class Interpreter:
 
     def _yield(self, node: cst.Yield) -> Value:
         frame = self.frame
-        open_ = any(loop.turn is None for loop in self.loops if loop.frame is frame)
+        open_ = any(loop.turn is None for loop in self.loops if loop.frame == frame.number)
         cut = any(breaks or continues for breaks, continues, _ in frame.loop_outs)
         frame.yields_all &= self.forks == frame.forks and not open_ and not cut
         if node.value is None:
@@ -1851,7 +1858,7 @@ class Interpreter:
         frame = self.frame
         outer = frame.env
         content = operators.iterate(self, iterable, comp.iter)
-        loop = Loop(comp, self.unit, frame, None if content.items is None else len(content.items))
+        loop = Loop(comp, self.unit, frame.number, None if content.items is None else len(content.items))
         if content.items is None:
             loop.trip = operators.trip_count(iterable)
         loop.traced = self.tracing

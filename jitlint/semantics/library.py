@@ -26,6 +26,7 @@ from jitlint.semantics.calls import Args
 from jitlint.semantics.entry import STATIC_BY_ANNOTATION
 from jitlint.semantics.events import TURNS, ArrayWanted, DynamicShape, GradientCut, LostUpdate, NeedsConcrete
 from jitlint.semantics.records import replace
+from jitlint.semantics.treemap import TreeMap
 from jitlint.semantics.values import (
     FALSE,
     NO_LOOPS,
@@ -1230,7 +1231,7 @@ def _transform(interp: Interpreter, model: FunctionModel, args: Args, node: cst.
         )
     if kind in ("tree_map", "tree_map_with_path"):
         func = args.pos[0] if args.pos else UNKNOWN
-        return transforms.tree_map(interp, func, args.pos[1:], node, "path" in kind, get("is_leaf"))
+        return TreeMap(interp, func, node, "path" in kind, get("is_leaf")).over(args.pos[1:])
     if kind in ("callback", "pure_callback", "io_callback", "debug_callback"):
         func = args.pos[0] if args.pos else None
         transforms.callback(interp, func, args.pos[1:], node)

@@ -219,7 +219,7 @@ def _loop_level(interp: Interpreter, before: Used) -> int:
     """Where in the chain of calls the loop runs that has gone on since."""
     went_on = next((loop for loop in interp.loops if (id(loop), loop.turn, loop.passes) not in before.turns), None)
     callers = [c for c, f in pairwise(interp.frames) if f.func is not None and f.call is not None]
-    return next((i for i, c in enumerate(callers) if went_on is not None and c is went_on.frame), len(callers))
+    return next((i for i, c in enumerate(callers) if went_on is not None and c.number == went_on.frame), len(callers))
 
 
 def _is_given(interp: Interpreter, level: int, node: cst.CSTNode, identity: Any) -> bool:

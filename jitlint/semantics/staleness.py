@@ -242,13 +242,20 @@ def _asks_for_other(entry: Entry, call: Call, traced: Call | None) -> bool:
     )
 
 
+def _made_in(value: Func | Partial | Wrapped) -> int | None:
+    """The number of the frame in which a function is made (None: at module level)."""
+    if isinstance(value, Func):
+        return None if value.frame is None else value.frame.number
+    return value.made_in
+
+
 def _asks_anew(entry: Entry, call: Call) -> bool:
     """Is a static argument a function that the code makes anew which makes the call? The cache has nothing for it."""
     given = (call.bound.get(name) for name in entry.statics)
-    makers = {id(value.frame) for value in given if isinstance(value, Func | Partial | Wrapped)}
+    makers = {_made_in(value) for value in given if isinstance(value, Func | Partial | Wrapped)}
     around = call.frame if makers else None
     while around is not None:
-        if id(around) in makers and around.func is not None:
+        if around.number in makers and around.func is not None:
             return True
         around = around.caller
     return False

@@ -199,7 +199,7 @@ def _abstract_object(value: Obj, go: Callable[[Value, str], Value]) -> Value:
         return value
     out = Obj(cls, value.site, value.open)
     out.loops = value.loops
-    out.frame = value.frame
+    out.made_in = value.made_in
     data = dict(data_fields(value))
     lenient = cls.facts.module == "equinox" or cls.facts.custom_flatten
     for k, v in value.slots.items():
@@ -424,9 +424,7 @@ def fresh(interp: Interpreter, func: Value) -> str:
 
 
 def _made_here(interp: Interpreter, func: Partial | Wrapped | Obj) -> bool:
-    if func.frame is None and not func.loops:
-        return False
-    return func.frame is interp.frame or any(f is func.frame for f in interp.frames) or bool(func.loops)
+    return bool(func.loops) or func.made_in is not None and any(f.number == func.made_in for f in interp.frames)
 
 
 def _ints(v: Value | None) -> tuple[int, ...] | None:
@@ -766,40 +764,38 @@ def _settingish(v: Value) -> bool:
 def filtered(interp: Interpreter, entry: Entry, name: str, value: Value, at: cst.CSTNode, here: Origin) -> Value:
     """Equinox's rule: arrays are traced, the rest is static."""
     where = Origin(f"`{name}` holds arrays, which `filter_jit` traces", entry.node, entry.unit, here)
+    return _filtered(value, entry.root(name), where)
 
-    def go(v: Value, depth: int = 0) -> Value:
-        if depth > 6:
-            return v
-        match v:
-            case Array(level=level) if level is not Level.TRACED:
-                return Array(
-                    Level.TRACED, v.dtype, v.shape, v.weak, None, frozenset((entry.root(name),)), False, where, v.loops
-                )
-            case Tup(items=items, elem=elem):
-                return replace(
-                    v,
-                    items=None if items is None else tuple(go(i, depth + 1) for i in items),
-                    elem=None if elem is None else go(elem, depth + 1),
-                )
-            case ListV():
-                content = go(v.content, depth + 1)
-                assert isinstance(content, Tup)
-                return ListV(content, v.site)
-            case DictV():
-                return DictV(
-                    {k: go(x, depth + 1) for k, x in v.entries().items()},
-                    None if v.rest is None else go(v.rest, depth + 1),
-                    v.site,
-                )
-            case Obj() if v.project_class is not None and v.project_class.facts.pytree:
-                out = Obj(v.cls, v.site, v.open)
-                out.slots.update({k: x if not is_data(v, k, x) else go(x, depth + 1) for k, x in v.slots.items()})
-                return out
-            case Union(members=ms):
-                return union(go(m, depth + 1) for m in ms)
+
+def _filtered(v: Value, root: Root, where: Origin, depth: int = 0) -> Value:
+    if depth > 6:
         return v
-
-    return go(value)
+    match v:
+        case Array(level=level) if level is not Level.TRACED:
+            return Array(Level.TRACED, v.dtype, v.shape, v.weak, None, frozenset((root,)), False, where, v.loops)
+        case Tup(items=items, elem=elem):
+            return replace(
+                v,
+                items=None if items is None else tuple(_filtered(i, root, where, depth + 1) for i in items),
+                elem=None if elem is None else _filtered(elem, root, where, depth + 1),
+            )
+        case ListV():
+            content = _filtered(v.content, root, where, depth + 1)
+            assert isinstance(content, Tup)
+            return ListV(content, v.site)
+        case DictV():
+            return DictV(
+                {k: _filtered(x, root, where, depth + 1) for k, x in v.entries().items()},
+                None if v.rest is None else _filtered(v.rest, root, where, depth + 1),
+                v.site,
+            )
+        case Obj() if v.project_class is not None and v.project_class.facts.pytree:
+            out = Obj(v.cls, v.site, v.open)
+            out.slots.update({k: x if not is_data(v, k, x) else _filtered(x, root, where, depth + 1) for k, x in v.slots.items()})
+            return out
+        case Union(members=ms):
+            return union(_filtered(m, root, where, depth + 1) for m in ms)
+    return v
 
 
 def box_ids(values: Iterable[Value]) -> frozenset[int]:
@@ -970,7 +966,7 @@ def wrap(interp: Interpreter, kind: str, func: Value, options: dict[str, Value],
         options,
         node,
         interp.around(),
-        interp.frame if interp.frame.func is not None else None,
+        interp.frame.number if interp.frame.func is not None else None,
         interp.tick(),
         interp.moment(),
     )
@@ -1669,98 +1665,3 @@ def callback(interp: Interpreter, func: Value | None, args: list[Value], node: c
         calls.call_value(interp, func, Args([_mapped(a, host) for a in args]), node)
     finally:
         interp.traces, interp.guards, interp.compile_time = saved
-
-
-def _leaf_of(v: Value) -> Value:
-    """One leaf of a traced tree: an array."""
-    return Array(Level.TRACED, roots=v.roots, origin=v.origin, maybe=v.maybe) if isinstance(v, Tree) else v
-
-
-def tree_map(
-    interp: Interpreter,
-    func: Value,
-    trees: list[Value],
-    node: cst.CSTNode,
-    with_path: bool = False,
-    is_leaf: Value | None = None,
-) -> Value:
-    """``jax.tree.map(func, *trees)``; ``is_leaf`` is asked where it is given, as JAX does."""
-    if not trees:
-        return UNKNOWN
-    first, rest = trees[0], trees[1:]
-
-    def at(v: Value, key: Any) -> Value:
-        try:
-            if isinstance(v, Union):
-                return union(at(m, key) for m in v.members)
-            content = v.content if isinstance(v, ListV) else v
-            if isinstance(content, Tup) and content.items is not None:
-                item: Value = content.items[key]
-                return item
-            if isinstance(content, Tup):
-                return content.any_item()
-            if isinstance(v, DictV | Obj):
-                found: Value = v.slots.get(key, UNKNOWN)
-                return found
-        except (IndexError, TypeError):
-            return UNKNOWN
-        return v if isinstance(v, Tree) else UNKNOWN
-
-    def beside(v: Value) -> Value:
-        """What another tree has where the first has a leaf: a subtree at most, of which nothing is claimed."""
-        container = any(isinstance(m, Tup | ListV | DictV | Obj) for m in members(v))
-        return UNKNOWN if container else v
-
-    def go(v: Value, others: list[Value], depth: int = 0) -> Value:
-        if depth > 6:
-            return UNKNOWN
-        if is_leaf is not None and is_leaf != NONE and not isinstance(v, Union):
-            answer = calls.call_value(interp, is_leaf, Args([v]), node)
-            if not isinstance(answer, Const):
-                return at_leaf(v if not isinstance(v, Tup | ListV | DictV | Obj) else UNKNOWN, others)
-            if answer.value:
-                return at_leaf(v, others)
-        match v:
-            case Tup(items=items) if items is not None:
-                return Tup(tuple(go(i, [at(o, n) for o in others], depth + 1) for n, i in enumerate(items)))
-            case Tup():
-                return Tup(
-                    None, go(v.any_item(), [at(o, 0) for o in others], depth + 1) if v.elem is not None else None
-                )
-            case ListV():
-                content = go(v.content, [o.content if isinstance(o, ListV) else o for o in others], depth + 1)
-                return ListV(content, node) if isinstance(content, Tup) else UNKNOWN
-            case DictV():
-                out = DictV(
-                    {k: go(x, [at(o, k) for o in others], depth + 1) for k, x in v.entries().items()}, None, node
-                )
-                if v.rest is not None:
-                    out.slots[DictV.REST] = go(v.rest, [UNKNOWN for _ in others], depth + 1)
-                return out
-            case Obj() if v.project_class is not None and (
-                v.project_class.facts.pytree or v.project_class.facts.namedtuple
-            ):
-                obj = Obj(v.cls, node, v.open)
-                for k, x in v.slots.items():
-                    obj.slots[k] = x if not is_data(v, k, x) else go(x, [at(o, k) for o in others], depth + 1)
-                return obj
-            case Const(value=None):
-                return v
-            case Union(members=ms):
-                return union(go(m, others, depth + 1) for m in ms)
-        return at_leaf(v, others)
-
-    def at_leaf(v: Value, others: list[Value]) -> Value:
-        arguments = [_leaf_of(v), *map(_leaf_of, map(beside, others))]
-        if with_path:
-            arguments = [UNKNOWN, *arguments]
-        result = calls.call_value(interp, func, Args(arguments), node)
-        if isinstance(v, Unknown):
-            return UNKNOWN
-        if isinstance(v, Tree):
-            # the structure is not known: what comes out has it too; what is static at each leaf stays static
-            leaf = traced_leaf(result)
-            return UNKNOWN if leaf is None else Tree(leaf.roots, leaf.origin, v.maybe or leaf.maybe)
-        return result
-
-    return go(first, rest)

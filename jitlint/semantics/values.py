@@ -82,6 +82,7 @@ KEY = "key:"
 """How a value of ``via`` begins that names a PRNG key."""
 
 NO_LOOPS: frozenset[Any] = frozenset()
+_NO_MOMENT = Moment()
 
 
 @record(frozen=True, slots=True)
@@ -449,7 +450,8 @@ class Partial(Value):
     kwargs: dict[str, Value]
     node: cst.CSTNode | None = None
     loops: frozenset[Any] = NO_LOOPS
-    frame: Any = None
+    made_in: int | None = None
+    """The number of the frame in which it is made (None: at module level)."""
     birth: int = 0
     moment: Moment = Moment()
 
@@ -463,7 +465,8 @@ class Wrapped(Value):
     options: dict[str, Value]
     node: cst.CSTNode | None = None
     loops: frozenset[Any] = NO_LOOPS
-    frame: Any = None
+    made_in: int | None = None
+    """The number of the frame in which it is made (None: at module level)."""
     birth: int = 0
     moment: Moment = Moment()
 
@@ -481,7 +484,7 @@ class ClassV(Box, Value):
 
     __slots__ = (
         *("_line", "_mro", "_special", "_version"),
-        *("bases", "env", "facts", "frame", "loops", "name", "node", "qualname", "unit"),
+        *("bases", "env", "facts", "loops", "made_in", "name", "node", "qualname", "unit"),
     )
 
     rewritten = 0
@@ -499,7 +502,8 @@ class ClassV(Box, Value):
         self.env = env
         self.bases = bases
         self.facts = ClassFacts()
-        self.frame: Any = None
+        self.made_in: int | None = None
+        """The number of the frame in which it is made (None: at module level)."""
         self.loops: frozenset[Any] = NO_LOOPS
         found = {id(c): c for base in bases for c in (base.mro() if isinstance(base, ClassV) else (base,))}
         self._mro: tuple[Value, ...] = (self, *found.values())
@@ -519,6 +523,11 @@ class ClassV(Box, Value):
     def mro(self) -> tuple[Value, ...]:
         """The class and its bases, nearest first (depth first, each once)."""
         return self._mro
+
+    def take_apart(self) -> None:
+        """Let go of the namespace and the bases; nothing can be asked of the class any more."""
+        self.slots.clear()
+        self._mro = self._line = ()
 
     def lookup(self, name: str) -> Value | None:
         """The attribute found along the bases of the project, or None."""
@@ -589,15 +598,16 @@ class ClassFacts:
 class Obj(Box, Value):
     """An instance of a class; its slots are its attributes. ``open``: attributes not listed may exist."""
 
-    __slots__ = ("cls", "frame", "loops", "moment", "open", "several")
+    __slots__ = ("cls", "loops", "made_in", "moment", "open", "several")
 
     def __init__(self, cls: ClassV | LibV, site: Any = None, open_: bool = False) -> None:
         super().__init__(site)
         self.cls = cls
         self.open = open_
         self.loops: frozenset[Any] = NO_LOOPS
-        self.frame: Any = None
-        self.moment = Moment()
+        self.made_in: int | None = None
+        """The number of the frame in which the program makes it."""
+        self.moment = _NO_MOMENT
         self.several = False
         """It stands for one of several instances."""
 
@@ -788,7 +798,7 @@ def _merge(a: Value, b: Value, depth: int) -> Value | None:
             def make() -> Obj:
                 o = Obj(a.cls, a.site, a.open or b.open)
                 o.loops = _both(a.loops, b.loops)
-                o.frame = a.frame
+                o.made_in = a.made_in
                 o.moment = a.moment
                 o.several = True
                 return o

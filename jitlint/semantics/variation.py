@@ -185,8 +185,8 @@ def remade_site(interp: Interpreter, node: cst.CSTNode) -> Remade | None:
     if over.number is not None and over.number < 2:
         root = _root(entry) if entry.form == "call" and _throwaway(entry) and why and local else None
         return Remade(why, Count(None, calls=True), None, None, entry, root) if root is not None else None
-    lexical = next((x for x in over.loops if x.frame is entry.frame), None)
-    outer = next((x for x in over.loops if x.frame is not entry.frame), None)
+    lexical = next((x for x in over.loops if x.frame == entry.frame.number), None)
+    outer = next((x for x in over.loops if x.frame != entry.frame.number), None)
     if lexical is None and (outer is None and not over.chains or not _discarded(entry, outer)):
         return None
     if lexical is not None and not any(_called_within(e, lexical) for e in entries):
