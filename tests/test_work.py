@@ -17,7 +17,7 @@ import pytest
 
 import jitlint
 from jitlint import work
-from jitlint.semantics.interp import Frame
+from jitlint.semantics.running import Frame
 from jitlint.semantics.source import Unit
 from jitlint.semantics.values import Func
 from tests.cli.programs import BRANCH, FLAG

@@ -24,6 +24,7 @@ from jitlint.semantics import (
 from jitlint.semantics.calls import Args
 from jitlint.semantics.events import BlindTest, GradientCut
 from jitlint.semantics.records import record, replace
+from jitlint.semantics.running import Loop
 from jitlint.semantics.values import (
     FALSE,
     MOST_STEPS,
@@ -410,8 +411,6 @@ def _zip(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
 def _map(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
     if len(args.pos) < 2:
         return UNKNOWN
-    from jitlint.semantics.interp import Loop
-
     parts = [operators.iterate(interp, v, node) for v in args.pos[1:]]
     f = args.pos[0]
     lengths = [p.count if p.items is None else len(p.items) for p in parts]

@@ -11,6 +11,7 @@ import libcst as cst
 from jitlint.semantics import chosen, demands, lifetime, operators, prng, restored, skipped, timing
 from jitlint.semantics.bare import last_name
 from jitlint.semantics.entry import Param
+from jitlint.semantics.running import Frame
 from jitlint.semantics.source import all_params, remembered, scope_of
 from jitlint.semantics.state import Box, Changes
 from jitlint.semantics.values import (
@@ -51,7 +52,7 @@ from jitlint.semantics.values import (
 )
 
 if TYPE_CHECKING:
-    from jitlint.semantics.interp import Frame, Interpreter
+    from jitlint.semantics.interp import Interpreter
 
 MAX_CALL_DEPTH = 40
 MAX_MEMO_LEAVES = 64
@@ -111,33 +112,26 @@ def call_node(interp: Interpreter, node: cst.Call) -> Value:
 
 def _call(interp: Interpreter, node: cst.Call) -> Value:
     func = interp.eval(node.func)
-    enough = _READ_UP_TO.get(func.name) if isinstance(func, LibV) else None
-    args = Args()
+    enough = _READ_UP_TO.get(func.name) if type(func) is LibV else None
+    pos: list[Value] = []
+    pos_nodes: list[cst.CSTNode | None] = []
+    args = Args(pos, {}, None, None, pos_nodes, {})
     for a in node.args:
-        value = (
-            interp.generator(a.value, enough)
-            if enough is not None and isinstance(a.value, cst.GeneratorExp)
-            else interp.eval(a.value)
-        )
+        given = a.value
+        if enough is not None and isinstance(given, cst.GeneratorExp):
+            value: Value = interp.generator(given, enough)
+        else:
+            value = interp.eval(given)
         if a.star:
-            demands.note_unpacked(value, a.value)
-        if a.star == "*":
-            content = operators.iterate(interp, value, a.value)
-            if content.items is not None and args.rest is None:
-                args.pos.extend(content.items)
-                args.pos_nodes.extend([a.value] * len(content.items))
-            else:
-                args.rest = content.any_item() if args.rest is None else join(args.rest, content.any_item())
-        elif a.star == "**":
-            _keywords(args, value, a.value)
+            _unpack(interp, args, value, a)
         elif a.keyword is not None:
             args.kw[a.keyword.value] = value
-            args.kw_nodes[a.keyword.value] = a.value
+            args.kw_nodes[a.keyword.value] = given
         elif args.rest is not None:  # nobody knows at which position
             args.rest = join(args.rest, value)
         else:
-            args.pos.append(value)
-            args.pos_nodes.append(a.value)
+            pos.append(value)
+            pos_nodes.append(given)
     return call_value(interp, func, args, node)
 
 
@@ -147,6 +141,20 @@ _READ_UP_TO: dict[str, Callable[[Value], bool]] = {
     "builtins.all": lambda v: operators.known_truth(v) is False,
 }
 """Builtins that read an iterator no further than to an element of which this is true."""
+
+
+def _unpack(interp: Interpreter, args: Args, value: Value, given: cst.Arg) -> None:
+    """Add what an argument with stars holds."""
+    demands.note_unpacked(value, given.value)
+    if given.star == "**":
+        _keywords(args, value, given.value)
+        return
+    content = operators.iterate(interp, value, given.value)
+    if content.items is not None and args.rest is None:
+        args.pos.extend(content.items)
+        args.pos_nodes.extend([given.value] * len(content.items))
+    else:
+        args.rest = content.any_item() if args.rest is None else join(args.rest, content.any_item())
 
 
 def _keywords(args: Args, value: Value, node: cst.CSTNode) -> None:
@@ -180,73 +188,62 @@ class SuperV(Value):
 
 def call_value(interp: Interpreter, func: Value, args: Args, node: cst.CSTNode) -> Value:
     """Call anything. Unknown callees give Unknown."""
-    if isinstance(func, Func):
-        return call_function(interp, func, args, node)
-    # functions of modules that import this one, and not the modules: looking into a package takes longer
-    from jitlint.semantics.library import call, call_method
-
-    if isinstance(func, LibV):
-        return call(interp, func.name, args, node)
-    from jitlint.semantics.linen import run as run_linen
-    from jitlint.semantics.transforms import call_jitted, call_wrapped
-
-    match func:
-        case Jitted():
-            return call_jitted(interp, func, args, node)
-        case Bound(func=inner, self=me):
-            if isinstance(inner, LibV):
-                possible = isinstance(me, Array) and me.maybe
-                interp.unsure += possible
-                result = call_method(interp, inner.name, me, args, node)
-                interp.unsure -= possible
-                return result
-            return call_value(interp, inner, args.before(me), node)
-        case Partial():
-            merged = Args(
-                [*func.args, *args.pos],
-                {**func.kwargs, **args.kw},
-                args.rest,
-                args.more,
-                [*([None] * len(func.args)), *args.pos_nodes],
-                dict(args.kw_nodes),
-            )
-            return call_value(interp, func.func, merged, node)
-        case Wrapped():
-            return call_wrapped(interp, func, args, node)
-        case ClassV():
-            return instantiate(interp, func, args, node)
-        case Obj():
-            cls = func.project_class
-            method = cls.lookup("__call__") if cls is not None else None
-            if cls is not None and cls.facts.module == "linen" and isinstance(method, Func):
-                return run_linen(interp, func, method, args, node)
-            return UNKNOWN if method is None else call_value(interp, Bound(method, func), args, node)
-        case Union():
-            results: list[Value] = []
-            callables = [m for m in func.members if m != NONE]
-            if any(isinstance(m, LibV) and m.name.startswith("jax.numpy.") for m in callables) and any(
-                traced_leaf(v) is not None for v in args.values()
-            ):
-                # code for both takes numpy for what is no jax array
-                callables = [m for m in callables if not (isinstance(m, LibV) and m.name.startswith("numpy."))]
-
-            def arm(m: Value) -> Callable[[], bool]:
-                def run() -> bool:
-                    with interp.perhaps(len(callables) > 1):
-                        results.append(call_value(interp, m, args, node))
-                    return True
-
-                return run
-
-            if not callables:
-                return UNKNOWN
-            interp.fork([arm(m) for m in callables])
-            return union(results)
-        case Tree():
-            demands.note(func, "call")
+    caller = interp.callers.get(type(func))
+    if caller is not None:
+        return caller(interp, func, args, node)
+    if isinstance(func, Tree):
+        demands.note(func, "call")
     escape(interp, args)
     timing.waited(interp)
     return UNKNOWN
+
+
+def call_partial(interp: Interpreter, func: Partial, args: Args, node: cst.CSTNode) -> Value:
+    """Call what ``functools.partial`` made."""
+    merged = Args(
+        [*func.args, *args.pos],
+        {**func.kwargs, **args.kw},
+        args.rest,
+        args.more,
+        [*([None] * len(func.args)), *args.pos_nodes],
+        dict(args.kw_nodes),
+    )
+    return call_value(interp, func.func, merged, node)
+
+
+def call_instance(interp: Interpreter, func: Obj, args: Args, node: cst.CSTNode) -> Value:
+    """Call an instance of a class."""
+    from jitlint.semantics import linen
+
+    cls = func.project_class
+    method = cls.lookup("__call__") if cls is not None else None
+    if cls is not None and cls.facts.module == "linen" and isinstance(method, Func):
+        return linen.run(interp, func, method, args, node)
+    return UNKNOWN if method is None else call_value(interp, Bound(method, func), args, node)
+
+
+def call_either(interp: Interpreter, func: Union, args: Args, node: cst.CSTNode) -> Value:
+    """Call one of several alternatives, nobody knows which."""
+    results: list[Value] = []
+    callables = [m for m in func.members if m != NONE]
+    if any(isinstance(m, LibV) and m.name.startswith("jax.numpy.") for m in callables) and any(
+        traced_leaf(v) is not None for v in args.values()
+    ):
+        # code for both takes numpy for what is no jax array
+        callables = [m for m in callables if not (isinstance(m, LibV) and m.name.startswith("numpy."))]
+
+    def arm(m: Value) -> Callable[[], bool]:
+        def run() -> bool:
+            with interp.perhaps(len(callables) > 1):
+                results.append(call_value(interp, m, args, node))
+            return True
+
+        return run
+
+    if not callables:
+        return UNKNOWN
+    interp.fork([arm(m) for m in callables])
+    return union(results)
 
 
 def escape(interp: Interpreter, args: Args) -> None:
@@ -574,8 +571,10 @@ def _run(interp: Interpreter, func: Func, env: Env, binding: Binding, args: Args
     if func.flavour == "lru_cache":
         return _call_cached(interp, func, env, binding, node)
     memo_key = _memo_key(interp, func, env)
-    if memo_key is not None and memo_key in interp.memo:
-        return interp.memo[memo_key]
+    if memo_key is not None:
+        known = interp.memo.get(memo_key)  # hashing it takes long
+        if known is not None:
+            return known
     key = id(func.lazy)
     begun = interp.effort.begin(interp, key)
     try:
@@ -586,7 +585,7 @@ def _run(interp: Interpreter, func: Func, env: Env, binding: Binding, args: Args
 
 def _left_out(interp: Interpreter, func: Func, args: Args) -> Value:
     """A call that is not run."""
-    values = {str(i): v for i, v in enumerate(args.pos)} | args.kw | bind(parameters(func.node), args).values
+    values = {str(i): v for i, v in enumerate(args.pos)} | args.kw | bind(_declared(func.lazy), args).values
     receiver = args.pos[0] if func.owner is not None and args.pos else None
     return skipped.skip(interp, func, values, receiver)
 
@@ -633,8 +632,9 @@ def _call_cached(interp: Interpreter, func: Func, env: Env, binding: Binding, no
     if refused:
         return run_body(interp, func, env, node, None)
     key = ("lru", func, tuple(fingerprint(v) for v in env.slots.values()))
-    if key in interp.memo:
-        return interp.memo[key]
+    known = interp.memo.get(key)
+    if known is not None:
+        return known
     outer = interp.loops
     changing = _loops_of(env)
     interp.loops = [loop for loop in outer if loop in changing]
@@ -771,8 +771,6 @@ def _function_since(v: Value, begun: int) -> bool:
 
 def run_body(interp: Interpreter, func: Func, env: Env, node: cst.CSTNode | None, self_value: Value | None) -> Value:
     """Run a function's body in a scope whose parameters are bound."""
-    from jitlint.semantics.interp import Frame
-
     frame = Frame(
         env,
         func.unit,
@@ -899,7 +897,6 @@ def enter_context(interp: Interpreter, value: Value, node: cst.CSTNode) -> Value
 def make_class(interp: Interpreter, node: cst.ClassDef) -> ClassV:
     """The class object that a ``class`` statement makes."""
     from jitlint.semantics import classes
-    from jitlint.semantics.interp import Frame
 
     outer = interp.frame
     bases = tuple(interp.eval(b.value) for b in node.bases if b.star == "")

@@ -34,7 +34,8 @@ from jitlint.semantics.values import (
 )
 
 if TYPE_CHECKING:
-    from jitlint.semantics.interp import Frame, Interpreter
+    from jitlint.semantics.interp import Interpreter
+    from jitlint.semantics.running import Frame
 
 _FUNCTIONS = (Func, Bound, Jitted, Partial, Wrapped, LibV)
 

@@ -15,6 +15,7 @@ import libcst as cst
 from jitlint.semantics import calls, validity
 from jitlint.semantics.entry import Entry, Param, Root
 from jitlint.semantics.events import BadArgument, BadSite, StaticArgument
+from jitlint.semantics.running import Frame
 from jitlint.semantics.source import descendants
 from jitlint.semantics.values import (
     NONE,
@@ -118,8 +119,6 @@ def meaning(interp: Interpreter, target: Func, name: cst.BaseExpression) -> Valu
 @contextmanager
 def _inside(interp: Interpreter, target: Func) -> Iterator[None]:
     """Look names up where the function is defined."""
-    from jitlint.semantics.interp import Frame
-
     interp.frames.append(Frame(target.env, target.unit, calls.module_of(interp, target), target.qualname))
     try:
         yield

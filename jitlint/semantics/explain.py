@@ -10,7 +10,8 @@ import libcst as cst
 
 from jitlint.findings import Span
 from jitlint.semantics import driver
-from jitlint.semantics.interp import Frame, Interpreter
+from jitlint.semantics.interp import Interpreter
+from jitlint.semantics.running import Frame
 from jitlint.semantics.source import Unit
 from jitlint.semantics.values import Array, Tree, Value, describe, join, traced_leaf
 

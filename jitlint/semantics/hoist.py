@@ -13,7 +13,7 @@ from jitlint.semantics.bare import children, last_name, walk
 from jitlint.semantics.source import Unit
 
 if TYPE_CHECKING:
-    from jitlint.semantics.interp import Loop
+    from jitlint.semantics.running import Loop
 
 
 def hoisted(unit: Unit, loop: Loop, site: cst.CSTNode) -> tuple[Edit, Edit] | None:

@@ -35,6 +35,7 @@ from jitlint.semantics.values import (
     UNKNOWN,
     ZERO_D,
     Array,
+    Bound,
     Const,
     DictV,
     DtypeOf,
@@ -62,7 +63,8 @@ from jitlint.semantics.values import (
 )
 
 if TYPE_CHECKING:
-    from jitlint.semantics.interp import Interpreter, Loop
+    from jitlint.semantics.interp import Interpreter
+    from jitlint.semantics.running import Loop
 
 Given = dict[str, tuple[Value, "cst.CSTNode | None"]]
 
@@ -75,8 +77,9 @@ def decorates(interp: Interpreter, name: str) -> bool:
     )
 
 
-def call(interp: Interpreter, name: str, args: Args, node: cst.CSTNode) -> Value:
-    """Call a library function or class by its dotted name."""
+def call(interp: Interpreter, func: LibV, args: Args, node: cst.CSTNode) -> Value:
+    """Call a function or class of a library."""
+    name = func.name
     handler = builtin.HANDLERS.get(name)
     if handler is not None:
         return handler(interp, args, node)
@@ -117,6 +120,18 @@ def _cast(interp: Interpreter, name: str, args: Args, node: cst.CSTNode) -> Valu
             return UNKNOWN
     out = operators.result_array(interp, [value])
     return replace(out, level=Level.NUMPY, dtype=dtype, shape=shape, weak=False) if not out.is_traced else UNKNOWN
+
+
+def call_bound(interp: Interpreter, func: Bound, args: Args, node: cst.CSTNode) -> Value:
+    """Call a method of a value: one of the project, or of a library."""
+    method, me = func.func, func.self
+    if not isinstance(method, LibV):
+        return calls.call_value(interp, method, args.before(me), node)
+    possible = isinstance(me, Array) and me.maybe
+    interp.unsure += possible
+    result = call_method(interp, method.name, me, args, node)
+    interp.unsure -= possible
+    return result
 
 
 def call_method(interp: Interpreter, name: str, me: Value, args: Args, node: cst.CSTNode) -> Value:

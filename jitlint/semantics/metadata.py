@@ -19,7 +19,8 @@ from jitlint.semantics.validity import is_pytree
 from jitlint.semantics.values import Array, ClassV, Func, Obj, Value, members
 
 if TYPE_CHECKING:
-    from jitlint.semantics.interp import Frame, Interpreter
+    from jitlint.semantics.interp import Interpreter
+    from jitlint.semantics.running import Frame
     from jitlint.semantics.source import Unit
 
 

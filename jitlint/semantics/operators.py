@@ -72,7 +72,8 @@ from jitlint.semantics.values import (
 from jitlint.semantics.variation import is_test
 
 if TYPE_CHECKING:
-    from jitlint.semantics.interp import Interpreter, Loop
+    from jitlint.semantics.interp import Interpreter
+    from jitlint.semantics.running import Loop
 
 
 @record(frozen=True, slots=True)

@@ -11,7 +11,8 @@ from jitlint.knowledge import load
 from jitlint.project.config import Config
 from jitlint.project.modules import load_project
 from jitlint.semantics import roots
-from jitlint.semantics.interp import Frame, Interpreter
+from jitlint.semantics.interp import Interpreter
+from jitlint.semantics.running import Frame
 from jitlint.semantics.values import Value, describe, join
 
 

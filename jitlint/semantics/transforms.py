@@ -24,6 +24,7 @@ from jitlint.semantics.events import (
     StaticArgument,
 )
 from jitlint.semantics.records import replace
+from jitlint.semantics.running import Trace
 from jitlint.semantics.source import scope_of
 from jitlint.semantics.state import Box
 from jitlint.semantics.tracekey import trace_key
@@ -296,8 +297,6 @@ def host_call(
     signature: int | None = None,
 ) -> Value:
     """Run something under a new trace."""
-    from jitlint.semantics.interp import Trace
-
     interp.traces.append(
         Trace(
             kind,

@@ -11,7 +11,8 @@ from jitlint.semantics.source import Unit, descendants
 from jitlint.semantics.state import Box
 
 if TYPE_CHECKING:
-    from jitlint.semantics.interp import Frame, Interpreter
+    from jitlint.semantics.interp import Interpreter
+    from jitlint.semantics.running import Frame
 
 
 def is_replaced(interp: Interpreter, box: Box, key: Any, node: cst.CSTNode, name: str) -> bool:

@@ -16,7 +16,7 @@ from jitlint.semantics.identity import jitted_identity
 from jitlint.semantics.variation import Count, again, is_test, only_lowered
 
 if TYPE_CHECKING:
-    from jitlint.semantics.interp import Loop
+    from jitlint.semantics.running import Loop
 
 FUNCTION = Part("", "function")
 LEVEL = 1.5

@@ -22,7 +22,8 @@ from jitlint.semantics.moment import Moment
 from jitlint.semantics.values import ClassV, Func
 
 if TYPE_CHECKING:
-    from jitlint.semantics.interp import Interpreter, Loop
+    from jitlint.semantics.interp import Interpreter
+    from jitlint.semantics.running import Loop
     from jitlint.semantics.source import Unit
 
 

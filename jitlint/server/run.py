@@ -23,7 +23,8 @@ from jitlint.semantics import forecast
 from jitlint.semantics.driver import Analysis as Interpreted
 from jitlint.semantics.explain import Belief, Watcher
 from jitlint.semantics.forecast import Forecast
-from jitlint.semantics.interp import Frame, Interpreter
+from jitlint.semantics.interp import Interpreter
+from jitlint.semantics.running import Frame
 from jitlint.semantics.values import Value
 from jitlint.server.documents import Document
 from jitlint.server.memory import Indexes, Trees
