@@ -147,7 +147,7 @@ class _Indexer:
             self._walk(node, mentions)
             _bind_statement(node, binds, ":=" in text)
         kind = _kind(group[0]) if len({_kind(node) for node in group}) == 1 else "other"
-        return TopStatement(first_row, last_row, text, kind, tuple(binds), frozenset(mentions))
+        return TopStatement(first_row, last_row, text, kind, tuple(binds), tuple(sorted(mentions)))
 
     def _walk(self, root: ast.stmt, mentions: set[str]) -> None:
         """Add every name and attribute that ``root`` reads to ``mentions``, every import in it to ``imports``.

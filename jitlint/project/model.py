@@ -23,7 +23,7 @@ class TopStatement:
     ``first_row`` is the row of its first decorator or token, ``last_row`` that of its last; ``text`` is those whole
     rows, with the trailing newline. ``kind`` is ``def``, ``class``, ``import`` or ``other``. ``binds`` are the names
     it binds at module level (also inside ``if``/``try``/``for``/``with``), ``mentions`` every identifier and
-    attribute name it reads (nested bodies included).
+    attribute name it reads (nested bodies included), each once.
     """
 
     first_row: int
@@ -31,7 +31,7 @@ class TopStatement:
     text: str
     kind: str
     binds: tuple[str, ...]
-    mentions: frozenset[str]
+    mentions: tuple[str, ...]
 
 
 @dataclass(frozen=True)

@@ -28,14 +28,14 @@ def _statements(module: cst.Module, rows: list[str]) -> Iterator[TopStatement]:
         last_row = _without_trailing_blank_rows(rows, first_row, row - 1)
         text = "".join(rows[first_row - 1 : last_row])
         # Names that are only bound count as mentioned here, too: safe for a gate, and simpler.
-        mentions = frozenset(node.value for node in _descendants(statement) if isinstance(node, cst.Name))
+        mentions = {node.value for node in _descendants(statement) if isinstance(node, cst.Name)}
         yield TopStatement(
             first_row,
             last_row,
             text if text.endswith(("\n", "\r")) else text + "\n",
             _kind(statement),
             tuple(dict.fromkeys(_binds(statement))),
-            mentions,
+            tuple(sorted(mentions)),
         )
 
 

@@ -432,9 +432,9 @@ class _Builder:
             if type(made) in _COMPOUND:
                 out.append(made)
             elif last_row == node.lineno and out:
-                out[-1].body.append(made)
+                out[-1] = _line((*out[-1].body, made))
             else:
-                out.append(_line([made]))
+                out.append(_line((made,)))
             last_row = node.end_lineno or 0
         return out
 
@@ -442,7 +442,7 @@ class _Builder:
         first = statements[0]
         if type(first) not in _COMPOUND_AST and self._before(first).strip():
             return _suite([_STATEMENTS[type(each)](self, each) for each in statements])
-        return _block(self.block(statements))
+        return _block(tuple(self.block(statements)))
 
     def _before(self, node: ast.stmt) -> str:
         """What stands before a statement on its row."""
@@ -468,7 +468,7 @@ class _Builder:
         return _expr(self.value(node.value))
 
     def _assignment(self, node: ast.Assign) -> Any:
-        return _assign([_assign_target(self.value(target)) for target in node.targets], self.value(node.value))
+        return _assign(tuple([_assign_target(self.value(target)) for target in node.targets]), self.value(node.value))
 
     def _annotated(self, node: ast.AnnAssign) -> Any:
         value = None if node.value is None else self.value(node.value)
@@ -638,7 +638,7 @@ class _Builder:
             _name(node.name),
             self._signature(node.args),
             self._suite(node.body),
-            [_decorator(self.value(each)) for each in node.decorator_list],
+            tuple([_decorator(self.value(each)) for each in node.decorator_list]),
             None if node.returns is None else _annotation(self.value(node.returns)),
             _new(cst.Asynchronous) if isinstance(node, ast.AsyncFunctionDef) else None,
             None,
@@ -651,8 +651,8 @@ class _Builder:
         keywords: list[Any] = []
         for arg in self._arguments(node.bases, node.keywords):
             (keywords if keywords or arg.keyword is not None or arg.star == "**" else bases).append(arg)
-        decorators = [_decorator(self.value(each)) for each in node.decorator_list]
-        return _class(_name(node.name), self._suite(node.body), bases, keywords, decorators, None)
+        decorators = tuple([_decorator(self.value(each)) for each in node.decorator_list])
+        return _class(_name(node.name), self._suite(node.body), tuple(bases), tuple(keywords), decorators, None)
 
     def _signature(self, args: ast.arguments) -> Any:
         given = [*args.posonlyargs, *args.args]
@@ -665,8 +665,9 @@ class _Builder:
         elif only:
             star = _new(cst.ParamStar)
         many = len(args.posonlyargs)
+        positional, named = tuple(params), tuple(only)
         more = None if args.kwarg is None else self._parameter(args.kwarg, None)
-        return _parameters(params[many:], star, only, more, params[:many])
+        return _parameters(positional[many:], star, named, more, positional[:many])
 
     def _parameter(self, arg: ast.arg, default: ast.expr | None) -> Any:
         annotation = None if arg.annotation is None else _annotation(self.value(arg.annotation))
@@ -689,13 +690,13 @@ class _Builder:
     def _called(self, node: ast.Call) -> Any:
         return _call(self.value(node.func), self._arguments(node.args, node.keywords))
 
-    def _arguments(self, args: list[ast.expr], keywords: list[ast.keyword]) -> list[Any]:
+    def _arguments(self, args: list[ast.expr], keywords: list[ast.keyword]) -> tuple[Any, ...]:
         out = [
             _arg(self.value(arg.value), None, "*") if type(arg) is ast.Starred else _arg(self.value(arg), None, "")
             for arg in args
         ]
         if not keywords:
-            return out
+            return tuple(out)
         named = [
             _arg(self.value(k.value), None if k.arg is None else _name(k.arg), "**" if k.arg is None else "")
             for k in keywords
@@ -705,8 +706,9 @@ class _Builder:
             if (first.lineno, first.col_offset) < (last.lineno, last.col_offset):  # f(a=1, *rest)
                 nodes: list[ast.expr | ast.keyword] = [*args, *keywords]
                 places = [(n.lineno, n.col_offset) for n in nodes]
-                return [arg for _, arg in sorted(zip(places, [*out, *named], strict=True), key=lambda pair: pair[0])]
-        return out + named
+                ordered = sorted(zip(places, [*out, *named], strict=True), key=lambda pair: pair[0])
+                return tuple([arg for _, arg in ordered])
+        return (*out, *named)
 
     def _constant(self, node: ast.Constant) -> Any:
         value = node.value
@@ -736,11 +738,12 @@ class _Builder:
     def _set(self, node: ast.Set) -> Any:
         return _set(self._elements(node.elts))
 
-    def _elements(self, nodes: list[ast.expr]) -> list[Any]:
-        return [
+    def _elements(self, nodes: list[ast.expr]) -> tuple[Any, ...]:
+        elements = [
             _starred_element(self.value(node.value)) if type(node) is ast.Starred else _element(self.value(node))
             for node in nodes
         ]
+        return tuple(elements)
 
     def _starred(self, node: ast.Starred) -> Any:
         return _starred_element(self.value(node.value))
@@ -774,7 +777,7 @@ class _Builder:
         for op, right in zip(node.ops, node.comparators, strict=True):
             operator = _new(_CLASSES_OF_OPERATORS[type(op)])
             targets.append(_comparison_target(operator, self.value(right)))
-        return _comparison(self.value(node.left), targets)
+        return _comparison(self.value(node.left), tuple(targets))
 
     def _either(self, node: ast.IfExp) -> Any:
         return _if_exp(self.value(node.test), self.value(node.body), self.value(node.orelse))
@@ -785,12 +788,12 @@ class _Builder:
     def _subscripted(self, node: ast.Subscript) -> Any:
         value, index = self.value(node.value), node.slice
         if type(index) is not ast.Tuple:
-            return _subscript(value, [_subscript_element(self._index(index), _DEFAULT)])
+            return _subscript(value, (_subscript_element(self._index(index), _DEFAULT),))
         text = self._segment(index)
         if not index.elts or text.startswith("(") and text.endswith(")"):
             return _by_libcst(self._segment(node))  # ``x[(a, b)]`` is one index, ``x[(a), (b)]`` are two
         comma = _new(cst.Comma) if len(index.elts) == 1 else _DEFAULT
-        return _subscript(value, [_subscript_element(self._index(each), comma) for each in index.elts])
+        return _subscript(value, tuple([_subscript_element(self._index(each), comma) for each in index.elts]))
 
     def _index(self, node: ast.expr) -> Any:
         if type(node) is ast.Slice:
@@ -822,7 +825,7 @@ class _Builder:
     def _for_in(self, generators: list[ast.comprehension]) -> Any:
         inner = None
         for each in reversed(generators):
-            ifs = [_comp_if(self.value(test)) for test in each.ifs]
+            ifs = tuple([_comp_if(self.value(test)) for test in each.ifs])
             asynchronous = _new(cst.Asynchronous) if each.is_async else None
             inner = _comp_for(self.value(each.target), self.value(each.iter), ifs, inner, asynchronous)
         return inner

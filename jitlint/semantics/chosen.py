@@ -58,21 +58,30 @@ def is_steady(frame: Frame, test: cst.BaseExpression) -> bool:
     return names <= constant_parameters(func.lazy, func.unit.statement.text)
 
 
+_NOTHING: frozenset[str] = frozenset()
+_ANYTHING = frozenset({""})
+
+
+@remembered
+def _one(name: str) -> frozenset[str]:
+    return frozenset({name})  # the same for all tests that ask for it
+
+
 @remembered
 def _names(test: cst.BaseExpression) -> frozenset[str]:
     """The variables that a test asks for; an empty name for anything else that may change."""
     match test:
         case cst.Name(value="None" | "True" | "False") | cst.BaseNumber() | cst.SimpleString():
-            return frozenset()
+            return _NOTHING
         case cst.Name(value=name):
-            return frozenset({name})
+            return _one(name)
         case cst.UnaryOperation(expression=inner):
             return _names(inner)
         case cst.BooleanOperation(left=left, right=right):
             return _names(left) | _names(right)
         case cst.Comparison(left=left, comparisons=more):
             return _names(left).union(*(_names(one.comparator) for one in more))
-    return frozenset({""})
+    return _ANYTHING
 
 
 def changed(interp: Interpreter, mark: int, steady: bool) -> dict[str, Value]:

@@ -377,6 +377,8 @@ class Interpreter:
         """What runs in here is called by nothing in the project; ``key`` tells it from the rest, ``func`` is a function
         that gets unknown arguments. Gives the frame that calls are made from."""
         self.new_root(STEPS_PER_FUNCTION)
+        if not self.frames:
+            self.trail.settle()
         frame = Frame(module.env, unit, module, "", root=func)
         self.frames.append(frame)
         self.root = key

@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from jitlint.semantics.source import Scope, Unit
 
 
+_NONE: list[Any] = []
+_EMPTY: dict[str, Any] = {}
+"""What frames have that have ended, one for all of them."""
+
+
 @dataclass(eq=False, slots=True)
 class Loop:
     """A Python loop while it runs: its trip count where known, and the turn it is in (None: any)."""
@@ -162,8 +167,8 @@ class Frame:
     def end(self) -> None:
         """Let go of what only the running body needs: much of it would refer back to the frame that made it."""
         self.straight = None
-        self.exits, self.yields, self.loop_outs = [], [], []
-        self.said, self.chosen, self.flags = {}, {}, {}
+        self.exits = self.yields = self.loop_outs = _NONE
+        self.said = self.chosen = self.flags = _EMPTY
 
     def running(self, at: cst.CSTNode) -> tuple[Running, ...]:
         """The function bodies that run while it is at a place, its own first."""

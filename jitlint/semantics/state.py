@@ -142,6 +142,10 @@ class Trail:
             else:
                 box.slots[key] = old
 
+    def settle(self) -> None:
+        """Nobody comes back to a mark any more: what was written stays."""
+        self._log.clear()
+
     def forget(self, mark: int, box: Box) -> None:
         """Drop the writes to a box that nothing can reach any more."""
         log = self._log
