@@ -70,6 +70,7 @@ class Effects:
     """Variables that are bound by something else than ``+=`` and its kin."""
     methods: set[tuple[Path, str]] = field(default_factory=set)
     functions: set[str] = field(default_factory=set)
+    """What is called that is no variable of the function itself."""
 
 
 def note(interp: Interpreter) -> None:
@@ -88,7 +89,7 @@ def skip(interp: Interpreter, func: Func, bound: dict[str, Value], receiver: Val
         one, owner = todo.pop()
         if (id(one.lazy), id(owner)) in seen:
             continue
-        effects = effects_of(one.lazy)
+        effects = effects_of(one.lazy, one.unit.statement.text)
         first = _first(one.lazy)
         names = bound if not seen else {} if owner is None else {first: owner}
         seen.add((id(one.lazy), id(owner)))
@@ -103,7 +104,10 @@ def skip(interp: Interpreter, func: Func, bound: dict[str, Value], receiver: Val
             scope = _scope(one.env, name)
             if scope is not None and (name in effects.assigned or scope.slots[name] != NONE):  # nothing adds to None
                 interp.trail.write(scope, name, UNKNOWN)
-        todo += [(f, None) for name in effects.functions for f in _functions(_variable(one, name))]
+        for name in effects.functions:
+            scope = _scope(one.env, name)
+            if scope is not None:
+                todo += [(f, None) for f in _functions(scope.slots[name])]
         for path, name in effects.methods:
             whose = _owners(one, names, (first,) if path == _SUPER else path)
             for obj in objects if whose is None else whose:
@@ -134,11 +138,12 @@ def _owners(func: Func, names: dict[str, Value], path: Path) -> list[Obj] | None
 
 
 @remembered
-def effects_of(node: cst.FunctionDef | cst.Lambda) -> Effects:
-    """What the text of a function writes, and does not put back."""
+def effects_of(node: cst.FunctionDef | cst.Lambda, text: str) -> Effects:
+    """What a function writes, and does not put back. ``text`` is source that holds the function."""
     reader = _Reader()
     walk(node.body, reader)
     effects = reader.effects
+    effects.functions -= scope_of(node, text).locals
     put_back = names_put_back(node) if effects.rebound or effects.attributes else ()
     if put_back:
         effects.rebound = {name for name in effects.rebound if name.lstrip("_") not in put_back}
