@@ -1128,7 +1128,7 @@ class Interpreter:
             frame.loop_outs.append((breaks, continues, mark))
             loop.passes = turn
             loop.since = self.time
-            told = (self.activity, len(self.entries))
+            told = self._told()
             bind()
             self._vary_changed(state if turn else self._state(node), loop)
             begun = self.trail.changes(mark) if turn else {}
@@ -1147,6 +1147,7 @@ class Interpreter:
                 self.trail.undo(inner)
                 break
             old = state
+            idle = turn == 0 and told == self._told() and not self._carries(mark, loop)
             self.trail.undo(inner)
             if turn == 0:
                 self.trail.undo(mark)
@@ -1159,7 +1160,7 @@ class Interpreter:
                 self.trail.merge([current, *outs], join)
             state = self.trail.changes(mark)
             # what is told in any turn is not what is told in the second one
-            if turn > 0 and _same(old, begun, state, None if turn == 1 and told != (self.activity, len(self.entries)) else loop):
+            if idle or turn > 0 and _same(old, begun, state, None if turn == 1 and told != self._told() else loop):
                 break
         self.loops.pop()
         self._unrolled_event(node, loop)
@@ -1174,6 +1175,14 @@ class Interpreter:
             self.trail.merge(alternatives, join)
             return True
         return falls
+
+    def _told(self) -> tuple[int, ...]:
+        """How much was met so far that can be another thing in another turn of a loop."""
+        return self.activity, len(self.entries), len(self.functions), self.used_keys.version
+
+    def _carries(self, mark: int, loop: Loop) -> bool:
+        """Does a turn set what it found set: something that the next one begins with?"""
+        return any(old is not None and box.birth <= loop.birth for box, _, old in self.trail.since(mark))
 
     def _widen(self, mark: int) -> None:
         """Take the lists that the first turn of a loop has made longer for ones that grow with each turn. On the host
