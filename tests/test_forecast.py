@@ -82,6 +82,23 @@ PROGRAMS = {
         (),
     ),
     "nobody calls it": (STEP, "no call seen", ()),
+    "a recursion on the host": (
+        STEP + "def shrink(x, n):\n    step(x[:n])\n    if n > 1:\n        shrink(x, n - 1)\nshrink(jnp.ones(10), 9)\n",
+        "at least 2",
+        ("shape",),
+    ),
+    "a recursion under a trace": (
+        "def power(x, n):\n    return x if n == 1 else x * power(x, n - 1)\n"
+        "@jax.jit\ndef step(x):\n    return power(x, 8)\nfor i in range(5):\n    step(jnp.ones(3))\n",
+        "exactly 1",
+        (),
+    ),
+    "a recursion that calls nothing jitted": (
+        STEP + "def size(n):\n    return 1 if n == 0 else 1 + size(n - 1)\n"
+        "size(9)\nfor i in range(1, 6):\n    step(jnp.ones(9)[:i])\n",
+        "exactly 5",
+        ("shape",),
+    ),
 }
 
 

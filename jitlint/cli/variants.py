@@ -26,6 +26,8 @@ class Counted:
     @property
     def estimated(self) -> str:
         """The estimate in words; "" where there is none."""
+        from jitlint.semantics.variation import bound
+
         if not self.estimates:
             return ""
         if len(self.estimates) == 1:
@@ -33,8 +35,8 @@ class Counted:
         numbers = [each.number for each in self.estimates]
         if None in numbers:
             return next(each.count for each in self.estimates if each.number is None)
-        exact = all(each.exact for each in self.estimates)
-        return f"{'exactly' if exact else 'at most'} {sum(number or 0 for number in numbers)}"
+        words = bound(all(each.exact for each in self.estimates), any(each.short for each in self.estimates))
+        return f"{words} {sum(number or 0 for number in numbers)}"
 
     @property
     def agrees(self) -> bool | None:
@@ -72,7 +74,7 @@ class Counted:
         known = bool(numbers) and None not in numbers
         estimate = {
             "count": sum(number or 0 for number in numbers) if known else None,
-            "exact": known and all(each.exact for each in self.estimates),
+            "exact": known and all(each.exact and not each.short for each in self.estimates),
             "text": self.estimated,
             "causes": [cause for each in self.estimates for cause in each.causes],
         }

@@ -535,20 +535,18 @@ _FOREIGN_COMPILERS = {"numba", "triton", "cutlass", "torch", "tensorflow", "penn
 def call_function(interp: Interpreter, func: Func, args: Args, node: cst.CSTNode | None) -> Value:
     """Run a function of the project with these arguments."""
     if interp.steps > interp.budget:
+        interp.missed.rest(interp)
         skipped.note(interp)
         return UNKNOWN
     lazy = func.lazy
-    if (
-        len(interp.frames) > MAX_CALL_DEPTH
-        or interp.running.get(id(lazy), 0) >= 2
-    ):
-        return _left_out(interp, func, args)
+    if len(interp.frames) > MAX_CALL_DEPTH or interp.running.get(id(lazy), 0) >= 2:
+        return _left_out(interp, func, args, node)
     key = id(lazy)
     interp.called[key] = interp.called.get(key, 0) + 1
     if interp.staging:
         interp.called_in_traces.add(key)
     if interp.effort.leaves_out(interp, key):
-        return _left_out(interp, func, args)
+        return _left_out(interp, func, args, node)
     params = _declared(lazy)
     binding = bind(params, args)
     if (interp.forks or interp.unsure) and _misfit(func, params, binding):
@@ -583,11 +581,11 @@ def _run(interp: Interpreter, func: Func, env: Env, binding: Binding, args: Args
         interp.effort.end(interp, key, begun)
 
 
-def _left_out(interp: Interpreter, func: Func, args: Args) -> Value:
+def _left_out(interp: Interpreter, func: Func, args: Args, node: cst.CSTNode | None) -> Value:
     """A call that is not run."""
     values = {str(i): v for i, v in enumerate(args.pos)} | args.kw | bind(_declared(func.lazy), args).values
     receiver = args.pos[0] if func.owner is not None and args.pos else None
-    return skipped.skip(interp, func, values, receiver)
+    return skipped.skip(interp, func, values, receiver, node)
 
 
 def _misfit(func: Func, params: Sequence[Param], binding: Binding) -> bool:

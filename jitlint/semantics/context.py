@@ -163,7 +163,8 @@ class Context:
                 if found is not None and (self._is_cached_pmap(event, found) or self._is_traced_by_rule(event)):
                     found = None
             else:
-                found = variation.remade_body(e for e in self.others(event) if isinstance(e, ControlFlow))
+                events = [e for e in self.others(event) if isinstance(e, ControlFlow)]
+                found = variation.remade_body(self.interp, events)
             self._remade[id(event.node)] = found
         return found
 
@@ -192,7 +193,8 @@ class Context:
         node = event.entry.node
         found = self._estimates.get(id(node))
         if found is None:
-            found = self._estimates[id(node)] = (variants.estimate([e for e in self.interp.entries if e.node is node]),)
+            entries = [e for e in self.interp.entries if e.node is node]
+            found = self._estimates[id(node)] = (variants.estimate(self.interp, entries),)
         estimate = found[0]
         if estimate is None:
             return []
@@ -296,7 +298,7 @@ class Context:
         """For every jit site, the estimated number of programs and where each comes from."""
         sites = {id(e.node): e.node for e in self.interp.entries}
         for node in sites.values():
-            found = variants.estimate([e for e in self.interp.entries if e.node is node])
+            found = variants.estimate(self.interp, [e for e in self.interp.entries if e.node is node])
             if found is not None:
                 yield found
 

@@ -34,7 +34,7 @@ class Forecast:
     """How many; None when it grows with the turns of a loop or the calls of a function."""
     exact: bool
     count: str
-    """``exactly 5``, ``at most 8``, ``one per iteration``, ``no call seen``."""
+    """``exactly 5``, ``at most 8``, ``at least 2``, ``about 4``, ``one per iteration``, ``no call seen``."""
     function: str = "?"
     """The name of the function that is traced in the end, under ``grad``, ``partial`` and their kin."""
     causes: tuple[str, ...] = ()
@@ -45,6 +45,8 @@ class Forecast:
     """Path and first row of the function that is traced in the end, decorators included."""
     calls: bool = True
     """Some call of it was seen."""
+    short: bool = False
+    """Calls were left out that may bring more."""
     recorded: int | None = None
     """How often a process of the recorded run traced it; None where there is no record, or it is not in it."""
 
@@ -63,7 +65,7 @@ def of(analysis: Analysis) -> list[Forecast]:
     out = []
     for entry in sites.values():
         row = entry.unit.span(entry.node).row
-        found = variants.estimate([e for e in interp.entries if e.node is entry.node])
+        found = variants.estimate(interp, [e for e in interp.entries if e.node is entry.node])
         where = (entry.unit.module.display, row, entry.name)
         target = entry.target
         function = target.name if target is not None else entry.name
@@ -79,7 +81,8 @@ def of(analysis: Analysis) -> list[Forecast]:
         lines = tuple(_line(c) for c in causes)
         kinds = tuple(dict.fromkeys(c.kind for c in causes))
         count = (found.count.number, found.count.exact, found.count.text)
-        out.append(Forecast(*where, *count, function, lines, kinds, defined, recorded=recorded))
+        short = found.count.short
+        out.append(Forecast(*where, *count, function, lines, kinds, defined, short=short, recorded=recorded))
     return sorted(out, key=lambda f: (f.filename, f.row, f.name))
 
 

@@ -49,6 +49,7 @@ from jitlint.semantics.events import (
     OuterWrite,
     TracedUse,
 )
+from jitlint.semantics.missed import Missed
 from jitlint.semantics.moment import Moment, Turn
 from jitlint.semantics.observed import Observations
 from jitlint.semantics.running import Frame, Guard, Loop, Trace
@@ -149,6 +150,7 @@ class Interpreter:
         self.made: list[Entry] = []
         """The entries that the running root made, see :meth:`new_root`."""
         self.effort = Effort(STEPS_PER_STATEMENT // 3)
+        self.missed = Missed()
         self.quiet = 0
         """While above zero nothing is recorded."""
         self.forks = 0
@@ -549,6 +551,7 @@ class Interpreter:
         """Run one statement; True when control goes on behind it."""
         self.steps += 1
         if self.steps > self.budget:
+            self.missed.rest(self)
             return True
         method = _STATEMENTS.get(type(node))
         if method is None:
@@ -1431,6 +1434,7 @@ class Interpreter:
         """The value of an expression."""
         self.steps += 1
         if self.steps > self.budget:
+            self.missed.rest(self)
             return UNKNOWN
         method = _EXPRESSIONS.get(type(node))
         if method is None:

@@ -79,8 +79,11 @@ def note(interp: Interpreter) -> None:
     timing.waited(interp)
 
 
-def skip(interp: Interpreter, func: Func, bound: dict[str, Value], receiver: Value | None) -> Value:
-    """Leave out a call of ``func``, whose parameters are ``bound``: forget what it may write; its result is unknown."""
+def skip(
+    interp: Interpreter, func: Func, bound: dict[str, Value], receiver: Value | None, node: cst.CSTNode | None
+) -> Value:
+    """Leave out a call of ``func`` at ``node``, whose parameters are ``bound``: forget what it may write; its result is
+    unknown."""
     objects = [box for box in _reachable(bound.values()) if isinstance(box, Obj)]
     note(interp)
     seen: set[tuple[int, int]] = set()
@@ -112,6 +115,7 @@ def skip(interp: Interpreter, func: Func, bound: dict[str, Value], receiver: Val
             whose = _owners(one, names, (first,) if path == _SUPER else path)
             for obj in objects if whose is None else whose:
                 todo += [(f, obj) for f in _methods(obj, name, path == _SUPER)]
+    interp.missed.call(interp, node, (function for function, _ in seen))
     return UNKNOWN
 
 

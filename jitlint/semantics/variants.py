@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -13,10 +13,12 @@ import libcst as cst
 from jitlint.semantics.cachekey import Atom, Part
 from jitlint.semantics.entry import Call, Entry
 from jitlint.semantics.identity import jitted_identity
+from jitlint.semantics.missed import happenings
 from jitlint.semantics.variation import Count, again, is_test, only_lowered
 
 if TYPE_CHECKING:
-    from jitlint.semantics.running import Loop
+    from jitlint.semantics.interp import Interpreter
+    from jitlint.semantics.running import Frame, Loop
 
 FUNCTION = Part("", "function")
 LEVEL = 1.5
@@ -65,6 +67,7 @@ class Estimate:
     entry: Entry
     count: Count = field(default_factory=Count)
     causes: list[Cause] = field(default_factory=list)
+    run: Frame | None = None
 
 
 @dataclass(slots=True)
@@ -78,7 +81,7 @@ class _Seen:
         return id(self.call.node), self.call.moment.chain
 
 
-def estimate(entries: Sequence[Entry]) -> Estimate | None:
+def estimate(interp: Interpreter, entries: Sequence[Entry]) -> Estimate | None:
     """The estimate for the entries of one jit site; None where no call of it was seen outside of tests."""
     runs: dict[int, list[_Seen]] = {}
     for entry in entries:
@@ -94,7 +97,12 @@ def estimate(entries: Sequence[Entry]) -> Estimate | None:
     if not runs:
         return None
     found = [_of_run(entries[-1], seen) for seen in runs.values()]
-    return max(found, key=lambda e: (e.count.number is None, e.count.number or 0, len(e.causes)))
+    most = max(found, key=lambda e: (e.count.number is None, e.count.number or 0, len(e.causes)))
+    if interp.missed.some_of(most.run, happenings(entries), (e.target for e in entries if e.target is not None)):
+        most.count = replace(most.count, short=True)
+        for cause in most.causes:
+            cause.count = replace(cause.count, short=True)
+    return most
 
 
 def _of_run(entry: Entry, seen: list[_Seen]) -> Estimate:
@@ -128,7 +136,7 @@ def _of_run(entry: Entry, seen: list[_Seen]) -> Estimate:
         number = None if number is None or factor is None else number + factor
     settings = [c for c in causes if c.loop is not None and (c.setting or not c.count.exact)]
     exact = all(s.call.moment.certain for s in seen) and not settings
-    return Estimate(entry, Count(number, exact, loop), causes)
+    return Estimate(entry, Count(number, exact, loop=loop), causes, seen[0].call.moment.run)
 
 
 def _atom(s: _Seen, p: Part) -> Atom:
@@ -224,12 +232,12 @@ def _over_loop(p: Part, group: list[_Seen]) -> Cause | None:
         certain = any(c.moment.certain for c in calls)
         first = next(iter(loops.values()))
         sized = p.kind == "shape" and grown is None and any(x.whole for x in loops.values())
-        count = Count(number, certain and not setting and not sized, first)
+        count = Count(number, certain and not setting and not sized, loop=first)
         return Cause(p, count, texts, calls, first, setting, nodes, tuple(values) if not open_ else ())
     if len(values) < 2:
         return None
     loop = _turning(p, here)
-    count = Count(len(values), all(c.moment.certain for c in calls), loop)
+    count = Count(len(values), all(c.moment.certain for c in calls), loop=loop)
     return Cause(p, count, texts, calls, loop, all(a.setting for a in atoms), nodes, tuple(values))
 
 

@@ -8,7 +8,7 @@ that changes.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING
@@ -18,12 +18,13 @@ import libcst as cst
 from jitlint.semantics.entry import Entry
 from jitlint.semantics.events import ControlFlow
 from jitlint.semantics.identity import identity, jitted_identity
+from jitlint.semantics.missed import happenings
 from jitlint.semantics.moment import Moment
 from jitlint.semantics.values import ClassV, Func
 
 if TYPE_CHECKING:
     from jitlint.semantics.interp import Interpreter
-    from jitlint.semantics.running import Loop
+    from jitlint.semantics.running import Frame, Loop
     from jitlint.semantics.source import Unit
 
 
@@ -38,10 +39,13 @@ MANY_OBJECTS = 4
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many: ``number`` (None: as many as turns or calls that are not known), exact or at most, and over what."""
+    """How many: ``number`` (None: as many as turns or calls that are not known), exact or not, and over what."""
 
     number: int | None = 1
     exact: bool = True
+    """All that were counted are compiled for certain; else there are at most so many of them."""
+    short: bool = False
+    """Calls were left out that may bring more."""
     loop: Loop | None = None
     """The loop over whose turns it grows."""
     calls: bool = False
@@ -53,15 +57,22 @@ class Count:
 
     @property
     def text(self) -> str:
-        """``exactly 5``, ``at most 8``, ``one per iteration``, ``one per call``."""
+        """``exactly 5``, ``at most 8``, ``at least 2``, ``about 4``, ``one per iteration``, ``one per call``."""
         if self.number is not None:
-            return f"{'exactly' if self.exact else 'at most'} {self.number}"
+            return f"{bound(self.exact, self.short)} {self.number}"
         return "one per call" if self.calls else "one per iteration"
 
     @property
     def compilations(self) -> str:
         """For messages: ``exactly 5 compilations``, ``one compilation per iteration``."""
         return f"{self.text} compilations" if self.number is not None else self.text.replace("one", "one compilation")
+
+
+def bound(exact: bool, short: bool) -> str:
+    """What a count is to the true number: ``exactly``, ``at most``, ``at least`` or ``about``."""
+    if short:
+        return "at least" if exact else "about"
+    return "exactly" if exact else "at most"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +83,7 @@ class Repeats:
     exact: bool = True
     loops: tuple[Loop, ...] = ()
     chains: bool = False
+    run: Frame | None = None
 
 
 def repeats(moments: Iterable[tuple[Hashable, Moment]]) -> Repeats:
@@ -87,7 +99,7 @@ def repeats(moments: Iterable[tuple[Hashable, Moment]]) -> Repeats:
     return max(found, key=lambda r: (r.number is None, r.number or 0), default=Repeats())
 
 
-def _in_run(moments: Iterable[tuple[Hashable, Moment]]) -> Repeats:
+def _in_run(moments: Sequence[tuple[Hashable, Moment]]) -> Repeats:
     groups: dict[Hashable, list[Moment]] = {}
     for key, m in moments:
         groups.setdefault(key, []).append(m)
@@ -116,7 +128,7 @@ def _in_run(moments: Iterable[tuple[Hashable, Moment]]) -> Repeats:
         exact = exact and any(m.certain for m in group)
         total = None if total is None or factor is None else total + factor
     varying = tuple(loop for node, loop in loops.items() if len(turns.get(node, ())) > 1)
-    return Repeats(total, exact, varying, len(chains) > 1 and not varying)
+    return Repeats(total, exact, varying, len(chains) > 1 and not varying, moments[0][1].run)
 
 
 def is_test(moment: Moment) -> bool:
@@ -194,7 +206,8 @@ def remade_site(interp: Interpreter, node: cst.CSTNode) -> Remade | None:
         return None
     if not over.loops and over.number == 2 and not over.exact:
         return None  # two calls, and perhaps not both
-    count = Count(over.number, over.exact, lexical or outer)
+    short = interp.missed.some_of(over.run, happenings(entries))
+    count = Count(over.number, over.exact, short, lexical or outer)
     return Remade(why, count, lexical, None if lexical is not None else outer, entry)
 
 
@@ -279,7 +292,7 @@ def _throwaway(entry: Entry) -> bool:
     return any(isinstance(c.node, cst.Call) and c.node.func is entry.node for c in entry.calls)
 
 
-def remade_body(events: Iterable[ControlFlow]) -> Remade | None:
+def remade_body(interp: Interpreter, events: Sequence[ControlFlow]) -> Remade | None:
     """How often an un-jitted control-flow call gets a new function; None where it is the same one, or called once."""
     keyed: list[tuple[Hashable, Moment]] = []
     why = ""
@@ -302,4 +315,5 @@ def remade_body(events: Iterable[ControlFlow]) -> Remade | None:
     over = repeats(keyed)
     if over.number is not None and over.number < (2 if over.loops else FEW_CALLS):
         return None
-    return Remade(why, Count(over.number, over.exact, over.loops[0] if over.loops else None), None, None)
+    short = interp.missed.some_of(over.run, [(e.moment, e.frame) for e in events])
+    return Remade(why, Count(over.number, over.exact, short, over.loops[0] if over.loops else None), None, None)
