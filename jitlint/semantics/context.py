@@ -17,13 +17,14 @@ from jitlint.fix.literals import frozen_dataclass, list_as_tuple, renumbered, re
 from jitlint.fix.names import Names
 from jitlint.fix.updates import at_update, kept_result, kept_update
 from jitlint.project.model import JaxTarget, Limits, Module
-from jitlint.semantics import call_fixes, choices, demands, hoist, hoist_out, settings, variants, variation
+from jitlint.semantics import call_fixes, choices, demands, hoist, hoist_out, settings, variants, variation, words
 from jitlint.semantics.entry import Call, Entry, Root
 from jitlint.semantics.events import (
     TURNS,
     ArrayWanted,
     BadArgument,
     BadSite,
+    BlindTest,
     ControlFlow,
     DynamicShape,
     Effect,
@@ -171,6 +172,17 @@ class Context:
     def only_refuses(self, event: TracedUse) -> bool:
         """Does the test guard nothing but an error about what is known, so that a tracer rightly passes?"""
         return choices.only_refuses(event.unit, event.node)
+
+    def may_be_a_word(self, event: TracedUse) -> bool:
+        """Is what is compared with a string a value that a word may stand for, so that a tracer is rightly none?"""
+        return words.may_be_a_word(event.unit, event.node)
+
+    def blind_answer(self, event: BlindTest) -> bool:
+        """What a tracer answers to the test."""
+        node = event.node
+        return isinstance(node, cst.Comparison) and isinstance(
+            node.comparisons[0].operator, cst.NotEqual | cst.IsNot | cst.NotIn
+        )
 
     def handed_over(self, event: Site) -> list[tuple[cst.CSTNode, Unit]]:
         """The calls that give a wrapper around ``jax.jit`` functions that are new each time."""
