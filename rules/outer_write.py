@@ -26,9 +26,10 @@ def step(w, calls):
 
 ## When it is silent
 
-On containers and objects made in the traced function, in callbacks, where the object written to is returned, on what
-was None or missing before (filled in once), on flags set to `True` or `False`, on variables that nothing but the traced
-function reads afterwards, and in tests, which count traces that way.
+On containers and objects made in the traced function, in callbacks, where the object written to is returned, on
+arguments that the traced function writes to for its own use (it reads what it wrote, and no caller that can be seen
+looks at the object afterwards), on what was None or missing before (filled in once), on flags set to `True` or
+`False`, on variables that nothing but the traced function reads afterwards, and in tests, which count traces that way.
 Writes of traced values are JIT406.
 """
 
@@ -40,7 +41,7 @@ from jitlint.api import Context, OuterWrite, Report, Rule, Severity
 def check(event: OuterWrite, ctx: Context) -> Iterator[Report]:
     """Report writes of what is not traced, and writes to arguments."""
     if event.argument:
-        if not ctx.is_returned(event):
+        if not ctx.is_returned(event) and not ctx.is_scratch(event):
             yield Report(
                 event.node,
                 f"`{ctx.code(event)}` changes an argument of {ctx.traced_function(event)}, which gets a copy of "

@@ -83,7 +83,12 @@ def test_counts_are_exact_only_where_no_call_was_left_out() -> None:
     turn_by_turn = ["for size in range(2, 5):", "    for start in range(10):", "        fit(start * 0.1, size, 0.0)"]
     assert fits(1, turn_by_turn) == ["exactly 30 compilations"]
     assert fits(1000, turn_by_turn) == ["at least 10 compilations"]
-    maybe = ["import sys", *turn_by_turn[:2], "        if len(sys.argv) > 2:", "            fit(start * 0.1, size, 0.0)"]
+    maybe = [
+        "import sys",
+        *turn_by_turn[:2],
+        "        if len(sys.argv) > 2:",
+        "            fit(start * 0.1, size, 0.0)",
+    ]
     assert fits(1000, maybe) == ["about 10 compilations"]
 
 

@@ -17,7 +17,18 @@ from jitlint.fix.literals import frozen_dataclass, list_as_tuple, renumbered, re
 from jitlint.fix.names import Names
 from jitlint.fix.updates import at_update, kept_result, kept_update
 from jitlint.project.model import JaxTarget, Limits, Module
-from jitlint.semantics import call_fixes, choices, demands, hoist, hoist_out, settings, variants, variation, words
+from jitlint.semantics import (
+    call_fixes,
+    choices,
+    demands,
+    hoist,
+    hoist_out,
+    scratch,
+    settings,
+    variants,
+    variation,
+    words,
+)
 from jitlint.semantics.entry import Call, Entry, Root
 from jitlint.semantics.events import (
     TURNS,
@@ -144,6 +155,10 @@ class Context:
         """Does the traced function return the object that is written to, as far as can be seen?"""
         entries = [t.entry for t in event.trace if t.entry is not None]
         return any(id(event.box) in e.returned or e.returns_unknown for e in entries)
+
+    def is_scratch(self, event: OuterWrite) -> bool:
+        """Does the traced function write to an argument for its own use, and no caller looks at it afterwards?"""
+        return scratch.is_scratch(event)
 
     def is_container(self, event: TruthTest) -> bool:
         """Is what is tested unpacked elsewhere, as only a container is?"""

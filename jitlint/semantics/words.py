@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from jitlint.semantics.bare import nodes, path
+from jitlint.semantics.bare import nodes, same
 
 if TYPE_CHECKING:
     from jitlint.semantics.source import Unit
@@ -26,7 +26,7 @@ def may_be_a_word(unit: Unit, node: cst.CSTNode) -> bool:
         within = functions[0] if functions and isinstance(operand, cst.Name) else unit.node
         if isinstance(operand, cst.Name) and not _is_bound(unit, operand.value, functions) or within is None:
             continue
-        if any(_same(unit, operand, other) and _reads(unit, other) for other in nodes(within)):
+        if any(same(operand, other) and _reads(unit, other) for other in nodes(within)):
             return True
     return False
 
@@ -34,18 +34,12 @@ def may_be_a_word(unit: Unit, node: cst.CSTNode) -> bool:
 def _is_bound(unit: Unit, name: str, functions: Sequence[cst.CSTNode]) -> bool:
     """Is it a variable of a function around, and no constant of the module?"""
     return any(
-        isinstance(n, cst.Name) and n.value == name and (n in unit.targets or isinstance(unit.parents.get(n), cst.Param))
+        isinstance(n, cst.Name)
+        and n.value == name
+        and (n in unit.targets or isinstance(unit.parents.get(n), cst.Param))
         for function in functions
         for n in nodes(function)
     )
-
-
-def _same(unit: Unit, one: cst.CSTNode, other: cst.CSTNode) -> bool:
-    if type(one) is not type(other):
-        return False
-    if isinstance(one, cst.Name | cst.Attribute):
-        return path(one) == path(other) != ""
-    return isinstance(one, cst.Subscript) and unit.code(one) == unit.code(other)
 
 
 def _reads(unit: Unit, node: cst.CSTNode) -> bool:
