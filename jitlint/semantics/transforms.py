@@ -23,6 +23,7 @@ from jitlint.semantics.events import (
     Site,
     StaticArgument,
 )
+from jitlint.semantics.rebuilt import rebuild
 from jitlint.semantics.records import replace
 from jitlint.semantics.running import Trace
 from jitlint.semantics.source import scope_of
@@ -323,6 +324,12 @@ def host_call(
         interp.compile_time = saved
         if not interp.traces and (interp.leaking or interp.leaking_memo):
             leaks.trace_ended(interp)
+
+
+def _call_rebuilt(interp: Interpreter, func: Value, args: Args, traced: Iterable[Value], node: cst.CSTNode) -> Value:
+    """Call a function that is traced, when JAX has made the objects anew among its arguments."""
+    rebuild(interp, traced, node)
+    return calls.call_value(interp, func, args, node)
 
 
 # ------------------------------------------------------------------------------------------------ jit
@@ -719,7 +726,7 @@ def call_jitted(interp: Interpreter, jitted: Jitted, args: Args, node: cst.CSTNo
             entry,
             node,
             True,
-            lambda: calls.call_value(interp, entry.func, inner, node),
+            lambda: _call_rebuilt(interp, entry.func, inner, copies, node),
             arguments,
             call.signature,
         )
@@ -1127,7 +1134,7 @@ def _call_staged(interp: Interpreter, wrapped: Wrapped, args: Args, node: cst.CS
         None,
         node,
         True,
-        lambda: calls.call_value(interp, wrapped.func, inner, node),
+        lambda: _call_rebuilt(interp, wrapped.func, inner, inner.values(), node),
         box_ids(inner.values()),
     )
     if wrapped.kind in ("checkpoint", "eval_shape", "make_jaxpr") and "filter" not in wrapped.options:
@@ -1446,7 +1453,7 @@ def _call_vmap(interp: Interpreter, wrapped: Wrapped, args: Args, node: cst.CSTN
         None,
         node,
         wrapped.kind == "vectorize" and False,
-        lambda: calls.call_value(interp, wrapped.func, inner, node),
+        lambda: _call_rebuilt(interp, wrapped.func, inner, inner.values(), node),
         box_ids(inner.values()),
     )
     if wrapped.kind == "vmap":
