@@ -53,7 +53,9 @@ def check(event: EntryCall, ctx: Context) -> Iterator[Report]:
         yield Report(
             event.node,
             f"{name} is static, and its value changes{ctx.over(cause)}: {cause.count.compilations}",
-            f"take `{cause.part.param}` out of the static arguments where nothing needs its value while tracing",
+            "give it as an array, since `filter_jit` traces nothing else"
+            if event.entry.kind == "filter_jit"
+            else f"take `{cause.part.param}` out of the static arguments where nothing needs its value while tracing",
             trace=ctx.cause_steps(event, cause),
             properties={"variants": cause.count.text},
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import libcst as cst
@@ -71,7 +71,7 @@ def key_of(entry: Entry, call: Call) -> dict[Part, Atom]:
             atom = static_atom(value, call.moment, node)
             out[Part(name, "fresh" if atom.at is not None else "static")] = atom
         elif not entry.opaque:
-            for part, atom in leaves_of(name, value, call.moment, ""):
+            for part, atom in leaves_of(name, value, call.moment, "", filters=entry.kind == "filter_jit"):
                 out[part] = atom
     for name, how in call.spelling:
         p = entry.param(name)
@@ -150,12 +150,22 @@ def open_loops(moment: Moment) -> frozenset[Any]:
     return frozenset(t.loop for t in moment.open)
 
 
-def leaves_of(name: str, value: Value, made: Moment, path: str, depth: int = 0) -> Iterator[tuple[Part, Atom]]:
-    """The structure and the leaves of a traced argument."""
+def leaves_of(
+    name: str, value: Value, made: Moment, path: str, depth: int = 0, filters: bool = False
+) -> Iterator[tuple[Part, Atom]]:
+    """The structure and the leaves of a traced argument; ``filters``: what is no array is static."""
     if depth > 5:
         return
     structure = Part(name, "structure", path)
     match value:
+        case Const(value=c) if filters and c is not None:
+            # numbers are compared without their types there
+            yield structure, Atom("leaf", text="a leaf")
+            yield Part(name, "static", path), replace(static_atom(value, made), value=("const", c))
+        case Host() | Func() | Partial() | LibV() if filters:
+            atom = static_atom(value, made)
+            yield structure, Atom("leaf", text="a leaf")
+            yield Part(name, "meta" if atom.at is not None else "static", path), atom
         case Const() | Host():
             kind = py_type(value)
             if kind == "NoneType":
@@ -186,16 +196,16 @@ def leaves_of(name: str, value: Value, made: Moment, path: str, depth: int = 0) 
                 return
             yield structure, Atom((kind, len(content.items)), text=f"a {kind} of {len(content.items)}")
             for n, item in enumerate(content.items):
-                yield from leaves_of(name, item, made, f"{path}[{n}]", depth + 1)
+                yield from leaves_of(name, item, made, f"{path}[{n}]", depth + 1, filters)
         case DictV() if value.rest is not None:
             yield structure, Atom(None, value.grown, text=f"a {value.kind}")
         case Union():
-            yield from _alternatives(name, value, made, path, depth)
+            yield from _alternatives(name, value, made, path, depth, filters)
         case DictV():
             keys = tuple(sorted(map(str, value.entries())))
             yield structure, Atom((value.kind, keys), text=f"a {value.kind} of {', '.join(keys)}")
             for k, item in value.entries().items():
-                yield from leaves_of(name, item, made, f"{path}[{k!r}]", depth + 1)
+                yield from leaves_of(name, item, made, f"{path}[{k!r}]", depth + 1, filters)
         case Obj() if value.project_class is not None and (
             value.project_class.facts.pytree or value.project_class.facts.namedtuple
         ):
@@ -208,14 +218,16 @@ def leaves_of(name: str, value: Value, made: Moment, path: str, depth: int = 0) 
                     atom = static_atom(item, made)
                     yield Part(name, "meta" if atom.at is not None else "static", f"{path}.{k}"), atom
                 else:
-                    yield from leaves_of(name, item, made, f"{path}.{k}", depth + 1)
+                    yield from leaves_of(name, item, made, f"{path}.{k}", depth + 1, filters)
 
 
-def _alternatives(name: str, value: Union, made: Moment, path: str, depth: int) -> Iterator[tuple[Part, Atom]]:
+def _alternatives(
+    name: str, value: Union, made: Moment, path: str, depth: int, filters: bool
+) -> Iterator[tuple[Part, Atom]]:
     """The parts of one of several values. Where a test that changes over a loop decides which one it is, so do they."""
     found: dict[Part, dict[Hashable, Atom]] = {}
     for member in value.members:
-        for part, atom in leaves_of(name, member, made, path, depth + 1):
+        for part, atom in leaves_of(name, member, made, path, depth + 1, filters):
             found.setdefault(part, {}).setdefault(atom.value, atom)
     for part, atoms in found.items():
         if len(atoms) == 1:
