@@ -593,6 +593,8 @@ def _partial(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
             interp.frame.number if interp.frame.func is not None else None,
             interp.tick(),
             interp.moment(),
+            args.rest,
+            args.more,
         )
 
     return union(make(m) for m in members(args.pos[0]))

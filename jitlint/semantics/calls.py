@@ -200,12 +200,13 @@ def call_value(interp: Interpreter, func: Value, args: Args, node: cst.CSTNode) 
 
 def call_partial(interp: Interpreter, func: Partial, args: Args, node: cst.CSTNode) -> Value:
     """Call what ``functools.partial`` made."""
+    known = func.rest is None  # else it is not known where those of the call come
     merged = Args(
-        [*func.args, *args.pos],
+        [*func.args, *(args.pos if known else ())],
         {**func.kwargs, **args.kw},
-        args.rest,
-        args.more,
-        [*([None] * len(func.args)), *args.pos_nodes],
+        args.rest if known else func.rest,
+        args.more if func.more is None else func.more,
+        [*([None] * len(func.args)), *(args.pos_nodes if known else ())],
         dict(args.kw_nodes),
     )
     return call_value(interp, func.func, merged, node)
@@ -307,7 +308,7 @@ def signature(interp: Interpreter, func: Value, depth: int = 0) -> tuple[Param, 
             return params[1:] if params and params[0].kind in ("pos", "posonly") else params
         case Partial():
             params = signature(interp, func.func, depth + 1)
-            if params is None:
+            if params is None or func.rest is not None:
                 return None
             left: list[Param] = []
             skip = len(func.args)
@@ -346,6 +347,15 @@ def given_by_name(func: Value) -> set[str]:
             names |= func.kwargs.keys()
         func = func.func
     return names
+
+
+def gives_more(func: Value) -> bool:
+    """Does ``partial`` give keywords of which it is not known which they are?"""
+    while isinstance(func, Partial | Wrapped):
+        if isinstance(func, Partial) and func.more is not None:
+            return True
+        func = func.func
+    return False
 
 
 def underlying(func: Value, depth: int = 0) -> Func | None:

@@ -164,6 +164,7 @@ def probe(interp: Interpreter, entry: Entry) -> None:
         origin = Origin(f"`{entry.name}` is jitted here", entry.node, entry.unit)
         args = Args()
         given = calls.given_by_name(entry.func)
+        more = calls.gives_more(entry.func)
         copies: list[Value] = []
         early = _bound_early(entry.target)
         left_out = False
@@ -177,6 +178,8 @@ def probe(interp: Interpreter, entry: Entry) -> None:
             if p.name in early or entry.cut_short and p.default is not None:
                 left_out = True  # calls that were not seen may well leave it out
                 continue
+            if more and (args.pos or p.has_default or p.kind == "kwonly"):
+                continue  # it may be given by what is not known
             value = _probe_argument(interp, entry, p, origin, i)
             if p.name not in entry.statics and (not isinstance(value, Obj) or validity.is_pytree(value)):
                 copies.append(value)

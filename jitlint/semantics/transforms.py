@@ -701,7 +701,7 @@ def call_jitted(interp: Interpreter, jitted: Jitted, args: Args, node: cst.CSTNo
     if args.more is not None and entry.kind != "filter_jit" and not entry.opaque and entry.static_names is None:
         inner.more = Tree(frozenset(), here, True)
     if (args.rest is not None or args.more is not None) and entry.kind != "filter_jit":
-        for p in _unspelt(params or (), args):
+        for p in _unspelt(params or (), args, calls.gives_more(entry.func)):
             value = traced_argument(p.name, UNKNOWN, None)
             value = replace(value, maybe=True) if isinstance(value, Array | Tree) else value
             inner.kw[p.name] = value if p.default is None else union([p.default, value])
@@ -755,10 +755,10 @@ def _each_device(v: Value, entry: Entry) -> Value:
     return replace(v, shape=None if "in_axes" in entry.options else v.shape[1:])
 
 
-def _unspelt(params: tuple[Param, ...], args: Args) -> list[Param]:
-    """Parameters that only an unknown ``*args`` or ``**kwargs`` of the call can give."""
+def _unspelt(params: tuple[Param, ...], args: Args, more: bool) -> list[Param]:
+    """Parameters that only an unknown ``*args`` or ``**kwargs`` of the call can give; ``more``: or a ``partial``."""
     places = [p for p in params if p.kind in ("pos", "posonly")][len(args.pos) :]
-    by_name = [p for p in params if p.kind == "kwonly"] if args.more is not None else []
+    by_name = [p for p in params if p.kind == "kwonly"] if args.more is not None and not more else []
     return [p for p in (*places, *by_name) if p.kind != "posonly" and p.name not in args.kw]
 
 

@@ -454,6 +454,10 @@ class Partial(Value):
     """The number of the frame in which it is made (None: at module level)."""
     birth: int = 0
     moment: Moment = Moment()
+    rest: Value | None = None
+    """More positional arguments, of which it is not known how many (``*args``)."""
+    more: Value | None = None
+    """More keyword arguments, of which it is not known which (``**kwargs``)."""
 
 
 @dataclass(eq=False, slots=True)
