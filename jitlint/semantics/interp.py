@@ -288,12 +288,13 @@ class Interpreter:
 
     def moment(self) -> Moment:
         """Where in the run of the program this is."""
-        return Moment(
-            tuple(Turn(loop, loop.turn, loop.passes) for loop in self.loops),
-            tuple(id(f.call) for f in self.frames if f.func is not None),
-            not self.forks,
-            self.frames[0] if self.frames else None,
-        )
+        turns = tuple([Turn(loop, loop.turn, loop.passes) for loop in self.loops])
+        if not self.frames:
+            return Moment(turns, (), not self.forks)
+        chain = self.frames[-1].chain
+        if chain is None:
+            chain = self.frames[-1].chain = tuple([id(f.call) for f in self.frames if f.func is not None])
+        return Moment(turns, chain, not self.forks, self.frames[0])
 
     def tick(self) -> int:
         """A new moment in the order of events."""

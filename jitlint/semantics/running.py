@@ -151,6 +151,10 @@ class Frame:
     flags: dict[str, Flag] = field(default_factory=dict)
     """Its variables that hold what a test said."""
     number: int = field(default_factory=count().__next__)
+    callers: tuple[Running, ...] | None = None
+    """The function bodies that run around it, see :meth:`running`; None until somebody asks."""
+    chain: tuple[int, ...] | None = None
+    """The calls around it, by the ids of their nodes, and its own; None until somebody asks."""
 
     def closure(self) -> Env:
         """The scope of a function that is made here: its own, with what tests say of parameters that stay as they are."""
@@ -172,11 +176,8 @@ class Frame:
 
     def running(self, at: cst.CSTNode) -> tuple[Running, ...]:
         """The function bodies that run while it is at a place, its own first."""
-        found = []
-        frame: Frame | None = self
-        place: cst.CSTNode | None = at
-        while frame is not None and frame.func is not None and place is not None:
-            found.append(Running(frame.number, frame.unit, frame.func.lazy, place))
-            place = frame.call
-            frame = frame.caller
-        return tuple(found)
+        if self.func is None:
+            return ()
+        if self.callers is None:
+            self.callers = () if self.caller is None or self.call is None else self.caller.running(self.call)
+        return (Running(self.number, self.unit, self.func.lazy, at), *self.callers)
