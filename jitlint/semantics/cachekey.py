@@ -100,7 +100,9 @@ def static_atom(value: Value, made: Moment, node: cst.CSTNode | None = None, dep
             few = value.type in ("bool", "str", "NoneType") or value.via == "few"
             return Atom(None, value.loops, few, f"a {value.type}")
         case Obj() if value.project_class is not None and value.project_class.facts.enum:
-            return Atom(("enum", value.cls.name, str(value.site)), value.loops, True, value.cls.name)
+            # its site is the name of the member, or the call that looks one up: which, nobody knows
+            member = ("enum", value.cls.name, value.site) if isinstance(value.site, str) else None
+            return Atom(member, value.loops, True, value.cls.name)
         case Tup(items=items) if items is not None and depth < 4:
             return _together("tuple", [static_atom(i, made, node, depth + 1) for i in items])
         case Array(level=Level.NUMPY, shape=()):
