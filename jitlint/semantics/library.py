@@ -753,14 +753,17 @@ def as_array(v: Value | None) -> Array | None:
     return None
 
 
-def _arrays(model: FunctionModel, given: Given, me: Value | None) -> list[Array | None]:
-    """The array arguments of an element-wise function."""
-    skip = {"dtype", "out", "where", "axis", "size", "fill_value", "precision", "preferred_element_type"}
-    return [
-        as_array(v)
-        for k, (v, _) in given.items()
-        if k not in skip and not (model.name.endswith(".where") and k == "condition")
-    ]
+_NO_OPERANDS = frozenset(
+    {"dtype", "out", "where", "axis", "size", "fill_value", "precision", "preferred_element_type"}
+)
+
+
+def _arrays(model: FunctionModel, given: Given, term: Term) -> list[Array | None]:
+    """The operands of an element-wise function: the parameters that the term names, or all that may be arrays."""
+    if not term.args:
+        return [as_array(v) for k, (v, _) in given.items() if k not in _NO_OPERANDS]
+    star = any(p.kind == "args" and p.name in term.args for p in model.params or ())
+    return [as_array(v) for k, (v, _) in given.items() if k in term.args or star and k.startswith("*")]
 
 
 def _shape(model: FunctionModel, given: Given, me: Value | None) -> Shape | None:
@@ -790,7 +793,7 @@ def _shape(model: FunctionModel, given: Given, me: Value | None) -> Shape | None
                 else None
             )
         case "broadcast":
-            parts = [as_array(v) for k, (v, _) in given.items() if k not in ("dtype", "out", "where", "axis")]
+            parts = _arrays(model, given, term)
             shape: Shape | None = ()
             for p in parts:
                 shape = shapes.broadcast(shape, p.shape if p is not None else None)
@@ -1030,7 +1033,7 @@ def _dtype_term(model: FunctionModel, term: Term | None, given: Given, me: Value
                 return "float" if shapes.kind(kind) == "complex" else kind
             return "int" if shapes.kind(kind) == "bool" else kind
         case "promote" | "inexact":
-            parts = _arrays(model, given, me)
+            parts = _arrays(model, given, term)
             out: Array | None = None
             for p in parts:
                 if p is None:
@@ -1069,7 +1072,7 @@ def _weak(model: FunctionModel, given: Given, me: Value | None) -> bool | None:
                 return False
             return a.weak if a is not None else None
         case "promote":
-            parts = _arrays(model, given, me)
+            parts = _arrays(model, given, term)
             flags = [None if p is None else p.weak if p.level is not Level.NUMPY or p.python else False for p in parts]
             if flags and all(f is True for f in flags):
                 return True
