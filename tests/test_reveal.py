@@ -23,3 +23,19 @@ def test_the_engine_knows_what_jax_has(fixture: Fixture) -> None:
         if not same_value(wanted, said.get(row, ""))
     ]
     assert not wrong, "\n".join(["", *wrong])
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        'names = {"a"}; names.discard("a")',
+        'names = {"a"} - set(dir(x))',
+        'names = {"a"} if x.ndim == len(dir(x)) else set()',
+        "names = set(); names.update(dir(x))",
+        "names = set(dir(x))",
+    ],
+)
+def test_whether_a_set_has_an_element_is_not_known(names: str) -> None:
+    reveal = pytest.importorskip("jitlint.semantics.reveal")
+    text = f"import jax\n\n\n@jax.jit\ndef f(x):\n    {names}\n    reveal(1 if names else x)\n    return x\n"
+    assert reveal.revealed(text)[7].startswith("static 1 | ")

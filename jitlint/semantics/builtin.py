@@ -484,7 +484,7 @@ def _deque(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
 
 def _frozenset(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
     out = _set(interp, args, node)
-    return SetV(out.slots.get("elem"), node, "frozenset") if isinstance(out, SetV) else out
+    return SetV(out.slots.get("elem"), node, "frozenset", out.some) if isinstance(out, SetV) else out
 
 
 def _set(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
@@ -492,7 +492,8 @@ def _set(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
     items = content.items if content.items is not None else ((content.elem,) if content.elem is not None else ())
     for i in items:
         operators.hashed(interp, i, node, "an element")
-    return SetV(join_all(items) if items else None, node)
+    some = bool(content.items) or any(isinstance(given, SetV) and given.some for given in args.pos)
+    return SetV(join_all(items) if items else None, node, some=some)
 
 
 def _dict(interp: Interpreter, args: Args, node: cst.CSTNode, kind: str = "dict") -> Value:
@@ -1032,8 +1033,17 @@ def _dict_method(interp: Interpreter, me: Value, method: str, args: Args, node: 
     return UNKNOWN
 
 
+_SETS_KEEP = frozenset(
+    {"add", "update", "copy", "union", "intersection", "difference", "symmetric_difference"}
+    | {"issubset", "issuperset", "isdisjoint"}
+)
+"""Methods of sets that take no element away."""
+
+
 def _set_method(interp: Interpreter, me: Value, method: str, args: Args, node: cst.CSTNode) -> Value:
     assert isinstance(me, SetV)
+    if method not in _SETS_KEEP:
+        me.some = False
     if method in ("add", "discard", "remove", "update"):
         for v in args.pos:
             operators.hashed(interp, v, node, "an element")
@@ -1044,7 +1054,7 @@ def _set_method(interp: Interpreter, me: Value, method: str, args: Args, node: c
             interp.write(me, "elem", args.pos[0] if old is None else join(old, args.pos[0]), node)
         return NONE
     if method in ("copy", "union", "intersection", "difference"):
-        return SetV(me.slots.get("elem"), node)
+        return SetV(me.slots.get("elem"), node, some=me.some and method in ("copy", "union"))
     return UNKNOWN
 
 

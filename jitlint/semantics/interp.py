@@ -1534,7 +1534,7 @@ class Interpreter:
         content = self.elements(node.elements)
         for e, v in zip(node.elements, content.items or (), strict=False):
             operators.hashed(self, v, e.value, "a set element")
-        return SetV(content.any_item(), node)
+        return SetV(content.any_item(), node, some=bool(content.items))
 
     def _dict(self, node: cst.Dict) -> Value:
         out = DictV(site=node)

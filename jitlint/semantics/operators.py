@@ -265,6 +265,8 @@ def known_truth(v: Value) -> bool | None:
             return None if v.content.items is None else bool(v.content.items)
         case DictV():
             return True if v.entries() else (False if v.rest is None else None)
+        case SetV():
+            return True if v.some else None
         case Func() | ModuleV() | ClassV() | Jitted() | Partial() | Wrapped() | Bound():
             return True
         case LibV(name=name):
@@ -435,9 +437,8 @@ def _binary(interp: Interpreter, op: type[cst.CSTNode], left: Value, right: Valu
         number = Host(_number_type(op, lt or "", rt or ""), _loops(left, right), _via(left, right))
         return _left_over(number, left, right) if op is cst.Subtract else number
     if isinstance(left, SetV) and isinstance(right, SetV):
-        return SetV(
-            join_all([*left.slots.values(), *right.slots.values()]) if left.slots or right.slots else None, node
-        )
+        each = [*left.slots.values(), *right.slots.values()]
+        return SetV(join_all(each) if each else None, node, some=op is cst.BitOr and (left.some or right.some))
     if isinstance(left, DictV) and isinstance(right, DictV) and op is cst.BitOr:
         out = DictV(site=node)
         out.slots.update(left.slots)

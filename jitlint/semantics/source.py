@@ -385,33 +385,45 @@ def descendants(root: cst.CSTNode, kind: type[_Node]) -> tuple[_Node, ...]:
 
 
 def fills_once(unit: Unit, root: cst.CSTNode, node: cst.CSTNode) -> bool:
-    """Does ``node`` stand, below ``root``, under a test that something is missing (``x is None``, ``not x``) that is
-    assigned there?"""
+    """Does ``node`` stand, below ``root``, under a test that something is missing (``x is None``, ``not x``, ``k not in
+    d``) that is assigned there?"""
     return bool(filling(unit, root, node))
 
 
 def filling(unit: Unit, root: cst.CSTNode, node: cst.CSTNode) -> list[cst.If]:
-    """The tests around ``node``, below ``root``, that something is missing (``x is None``, ``not x``) that is assigned
-    under the test."""
+    """The tests around ``node``, below ``root``, that something is missing (``x is None``, ``not x``, ``k not in d``)
+    that is assigned under the test."""
     found = []
     for around in unit.around(node, root):
         if isinstance(around, cst.If):
-            missing = _missing(around.test)
-            if missing is not None and any(bare.same(target, missing) for target in _assigned(around.body)):
+            missing, key = _missing(around.test)
+            if missing is not None and any(_is_slot(target, missing, key) for target in _assigned(around.body)):
                 found.append(around)
     return found
 
 
-def _missing(test: cst.BaseExpression) -> cst.BaseExpression | None:
-    """``x`` of ``not x`` and ``x is None``."""
+def _missing(test: cst.BaseExpression) -> tuple[cst.BaseExpression | None, cst.BaseExpression | None]:
+    """``x`` of ``not x`` and ``x is None``; ``d`` and ``k`` of ``k not in d``."""
     match test:
         case cst.UnaryOperation(operator=cst.Not(), expression=missing):
-            return missing
+            return missing, None
         case cst.Comparison(
             left=missing, comparisons=[cst.ComparisonTarget(operator=cst.Is(), comparator=cst.Name(value="None"))]
         ):
-            return missing
-    return None
+            return missing, None
+        case cst.Comparison(left=key, comparisons=[cst.ComparisonTarget(operator=cst.NotIn(), comparator=holder)]):
+            return holder, key
+    return None, None
+
+
+def _is_slot(target: cst.BaseExpression, missing: cst.BaseExpression, key: cst.BaseExpression | None) -> bool:
+    """Is it what was missing: the variable, or the item under that key?"""
+    if key is None:
+        return bare.same(target, missing)
+    match target:
+        case cst.Subscript(value=holder, slice=[cst.SubscriptElement(slice=cst.Index(value=index))]):
+            return bare.same(holder, missing) and bare.same(index, key)
+    return False
 
 
 def unsets(function: cst.CSTNode, apart: cst.CSTNode) -> bool:

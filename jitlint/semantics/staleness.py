@@ -17,7 +17,7 @@ from jitlint.semantics.entry import Call, Entry
 from jitlint.semantics.events import Bucket, StaleRead
 from jitlint.semantics.lifetime import is_thread_local
 from jitlint.semantics.renewal import fills, made_once, renewed, sets_up
-from jitlint.semantics.source import fills_once
+from jitlint.semantics.source import descendants, filling, fills_once
 from jitlint.semantics.state import Box, Read, Write
 from jitlint.semantics.values import (
     NONE,
@@ -56,7 +56,7 @@ def emit_stale_reads(interp: Interpreter) -> None:
         for entry in group:
             for read in list(entry.reads.values()):
                 end = min((time for time in cleared if time > read.time), default=None)
-                before = (c for c in calls if c.time < read.time) if entry.statics else ()
+                before = (c for c in calls if c.time < read.time) if entry.statics or entry.opaque else ()
                 traced = max(before, key=lambda c: c.time, default=None)
                 answered = [c for c in calls if (end is None or c.time < end) and not _asks_for_other(entry, c, traced)]
                 found = _change(interp, entry, read, answered)
@@ -116,7 +116,7 @@ def _change(interp: Interpreter, entry: Entry, read: Read, calls: list[Call]) ->
         writes = [
             w
             for w in interp.writes.get((id(box), key), ())
-            if not w.traced and not (isinstance(box, Obj) and _makes(w, box))
+            if not w.traced and not (isinstance(box, Obj) and _makes(w, box)) and not _found_missing(box, w, read)
         ]
         if not writes:
             continue
@@ -152,6 +152,14 @@ def _makes(write: Write, box: Obj) -> bool:
             if isinstance(found, Func) and found.lazy is step.function:
                 return True
     return False
+
+
+def _found_missing(box: Box, write: Write, read: Read) -> bool:
+    """Is the read the test that the write's item is missing in a dict? What a trace finds missing there, it fills in."""
+    if not isinstance(box, DictV) or write.unit.node is None or write.unit is not read.unit:
+        return False
+    tests = (around.test for around in filling(write.unit, write.unit.node, write.node))
+    return any(node is read.node for test in tests for node in descendants(test, type(read.node)))
 
 
 def _slots(entry: Entry, read: Read) -> Iterator[tuple[Box, Any]]:
@@ -196,13 +204,14 @@ def _captured_late(entry: Entry, read: Read, writes: list[Write]) -> Write | Non
     if not isinstance(read.box, Env):
         return None
     makers: list[tuple[int, Iterable[Any]]] = [(entry.time, entry.loops)]
+    born = read.reader.birth if isinstance(read.reader, Func) else 0  # what is made after a write has seen it
     if isinstance(read.reader, Func) and not isinstance(read.value, Func | Jitted):
         makers.append((read.reader.birth, read.reader.loops))
     for made, loops in makers:
         going_on = {loop for loop, since in read.turns if since <= made}
         made_in = {id(loop.node) for loop in loops if read.box.birth <= loop.birth} - going_on
         for write in writes:
-            if made < write.time < read.time and any(id(loop.node) in made_in for loop in write.loops):
+            if max(made, born) < write.time < read.time and any(id(loop.node) in made_in for loop in write.loops):
                 return write
     return None
 
@@ -235,10 +244,11 @@ def _any_time(interp: Interpreter, entry: Entry, read: Read, write: Write) -> bo
 
 
 def _asks_for_other(entry: Entry, call: Call, traced: Call | None) -> bool:
-    """Is a static argument another function than the one that was given when the call was traced?"""
+    """Is a static argument another function than the one that was given when the call was traced? Where it is not known
+    which are static, functions are: JAX takes them in no other way."""
     return traced is not None and any(
         isinstance(given := call.bound.get(name), Func | Partial | Wrapped) and given is not traced.bound.get(name)
-        for name in entry.statics
+        for name in (call.bound if entry.opaque else entry.statics)
     )
 
 

@@ -343,13 +343,14 @@ class DictV(Box, Value):
 
 
 class SetV(Box, Value):
-    """A set or frozenset: one slot for any element (absent when empty)."""
+    """A set or frozenset: one slot for any element (absent when empty). ``some``: it surely has an element."""
 
-    __slots__ = ("kind",)
+    __slots__ = ("kind", "some")
 
-    def __init__(self, elem: Value | None = None, site: Any = None, kind: str = "set") -> None:
+    def __init__(self, elem: Value | None = None, site: Any = None, kind: str = "set", some: bool = False) -> None:
         super().__init__(site)
         self.kind = kind
+        self.some = some
         if elem is not None:
             self.slots["elem"] = elem
 
@@ -795,7 +796,8 @@ def _merge(a: Value, b: Value, depth: int) -> Value | None:
 
         return _merge_boxes(a, b, depth, new_dict)
     if isinstance(a, SetV) and isinstance(b, SetV) and a.kind == b.kind:
-        return _merge_boxes(a, b, depth, lambda: SetV(site=a.site, kind=a.kind))
+        merged = _merge_boxes(a, b, depth, lambda: SetV(site=a.site, kind=a.kind, some=a.some and b.some))
+        return SetV(a.slots.get("elem"), a.site, a.kind) if merged is a and a.some and not b.some else merged
     if isinstance(a, Obj) and isinstance(b, Obj):
         if a.cls is b.cls or a.cls == b.cls:
 
