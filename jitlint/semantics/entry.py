@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 STATIC_BY_ANNOTATION = "static by annotation"
 """Stands among the options of a jit that finds its static parameters by their annotations."""
+CARRIES_OUT = "carries out"
+"""Stands among the options of a jit that changes the modules it was given as its function changes their copies."""
 
 
 @dataclass(eq=False, slots=True)

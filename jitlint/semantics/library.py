@@ -23,7 +23,7 @@ from jitlint.semantics import (
     validity,
 )
 from jitlint.semantics.calls import Args
-from jitlint.semantics.entry import STATIC_BY_ANNOTATION
+from jitlint.semantics.entry import CARRIES_OUT, STATIC_BY_ANNOTATION
 from jitlint.semantics.events import TURNS, ArrayWanted, DynamicShape, GradientCut, LostUpdate, NeedsConcrete
 from jitlint.semantics.records import replace
 from jitlint.semantics.treemap import TreeMap
@@ -1125,6 +1125,8 @@ def _key(interp: Interpreter, model: FunctionModel, given: Given, node: cst.CSTN
 _JITS = {"jit", "pjit", "pmap", "filter_jit", "filter_pmap"}
 _KIND = {
     "annotated_jit": "jit",
+    "nnx_jit": "jit",
+    "nnx_pmap": "pmap",
     "remat": "checkpoint",
     "jacobian": "jacrev",
     "xla_computation": "traced",
@@ -1197,6 +1199,8 @@ def _transform(interp: Interpreter, model: FunctionModel, args: Args, node: cst.
             options["filter"] = TRUE
         if model.transform == "annotated_jit":
             options[STATIC_BY_ANNOTATION] = TRUE
+        if model.transform in ("nnx_jit", "nnx_pmap"):
+            options[CARRIES_OUT] = TRUE
         given_functions = [m for m in members(func) if m != NONE]
         functions = [m for m in given_functions if not isinstance(m, Const | Host | Array)]
         several = len(functions or given_functions) > 1

@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 import libcst as cst
 
 from jitlint.semantics import calls, captured, demands, leaks, lifetime, prng, restored, shapes, timing, transient
+from jitlint.semantics.entry import CARRIES_OUT, Entry
 from jitlint.semantics.events import (
     BlindTest,
     DynamicShape,
@@ -59,6 +60,7 @@ from jitlint.semantics.values import (
     Unknown,
     Value,
     Wrapped,
+    is_data,
     join,
     join_all,
     leaves,
@@ -1617,6 +1619,8 @@ def outer_write(
     argument = id(box) in outermost.arguments
     if argument and kind == "cache":
         return  # the copy keeps it, and goes with the trace
+    if argument and _is_carried_out(outermost.entry, box, key, leaf is not None):
+        return
     name = name if isinstance(name, str) else interp.unit.code(name)
     if kind == "attribute" and transient.is_replaced(interp, box, key, node, name):
         return
@@ -1644,6 +1648,17 @@ def outer_write(
             argument=argument,
         )
     )
+
+
+def _is_carried_out(entry: Entry | None, box: Box, key: Any, traced: bool) -> bool:
+    """Is the caller's object changed, too? Transforms of nnx do so for its modules, but an attribute that held no array
+    before gets the tracer itself."""
+    if entry is None or CARRIES_OUT not in entry.options or not isinstance(box, Obj):
+        return False
+    if box.project_class is None or box.project_class.facts.module != "nnx":
+        return False
+    before = box.slots.get(key)
+    return not traced or before is not None and before != NONE and is_data(box, key, before)
 
 
 def _fills(interp: Interpreter) -> bool:
