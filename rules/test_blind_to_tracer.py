@@ -25,9 +25,10 @@ def f(x, flag):
 
 ## When it is silent
 
-On `is None` and `== None`, `isinstance(x, jax.Array)`, tests for tracers, checks of what is a number already
-(`if isinstance(n, int) and n < 0: raise …`), and numbers that a word may stand for: what is compared with a string and
-used for something else than such tests and messages, too (`if scale == "auto": scale = x.std()` before `x / scale`).
+On `is None` and `== None`, `is` with a constant under a name, `isinstance(x, jax.Array)`, tests for tracers, checks of
+what is a number already (`if isinstance(n, int) and n < 0: raise …`), and numbers that a word may stand for: what is
+compared with a string and used for something else than such tests and messages, too (`if scale == "auto":
+scale = x.std()` before `x / scale`).
 
 ## Fix safety
 
@@ -45,10 +46,9 @@ def check(event: BlindTest, ctx: Context) -> Iterator[Report]:
         return
     if event.how == "==" and ctx.may_be_a_word(event):
         return
-    answer = ctx.blind_answer(event)
     yield Report(
         event.node,
-        f"`{ctx.code(event)}` is always {answer} here: the value is a tracer, which no test against {event.against} can see",
+        f"`{ctx.code(event)}` is always {event.answer} here: the value is a tracer, which no test against {event.against} can see",
         setting_help(event, ctx) or "decide by a static argument",
         fix=ctx.static_fix(event),
     )

@@ -35,7 +35,6 @@ from jitlint.semantics.events import (
     ArrayWanted,
     BadArgument,
     BadSite,
-    BlindTest,
     ControlFlow,
     DynamicShape,
     Effect,
@@ -191,13 +190,6 @@ class Context:
     def may_be_a_word(self, event: TracedUse) -> bool:
         """Is what is compared with a string a value that a word may stand for, so that a tracer is rightly none?"""
         return words.may_be_a_word(event.unit, event.node)
-
-    def blind_answer(self, event: BlindTest) -> bool:
-        """What a tracer answers to the test."""
-        node = event.node
-        return isinstance(node, cst.Comparison) and isinstance(
-            node.comparisons[0].operator, cst.NotEqual | cst.IsNot | cst.NotIn
-        )
 
     def handed_over(self, event: Site) -> list[tuple[cst.CSTNode, Unit]]:
         """The calls that give a wrapper around ``jax.jit`` functions that are new each time."""

@@ -114,6 +114,12 @@ class BlindTest(TracedUse):
     how: str
     against: str
 
+    @property
+    def answer(self) -> bool:
+        """What the test is for any tracer."""
+        test = self.node
+        return isinstance(test, cst.Comparison) and isinstance(test.comparisons[0].operator, cst.IsNot | cst.NotEqual)
+
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class ItemAssignment(Fault):

@@ -770,7 +770,8 @@ def _identical(interp: Interpreter, left: Value, right: Value, node: cst.CSTNode
             const = a if isinstance(a, Const) else b
             leaf = a if isinstance(a, Array) else b
             assert isinstance(leaf, Array)
-            if isinstance(const, Const) and isinstance(const.value, bool | int | float) and leaf.shape in ((), None):
+            literal = isinstance(const, Const) and isinstance(const.value, bool | int | float) and _has_literal(node)
+            if isinstance(const, Const) and literal and leaf.shape in ((), None):
                 blind(
                     interp,
                     BlindTest(
@@ -795,6 +796,18 @@ def _identical(interp: Interpreter, left: Value, right: Value, node: cst.CSTNode
         else:
             answers.add(None)
     return answers.pop() if len(answers) == 1 else None
+
+
+def _has_literal(test: cst.CSTNode) -> bool:
+    """Does a test of identity spell a number or a flag? One under a name of its own marks what was not given, and what
+    was given is another object, a tracer or not."""
+    if not isinstance(test, cst.Comparison):
+        return True
+    operands = (test.left, *(c.comparator for c in test.comparisons))
+    return any(o.value in ("True", "False") if type(o) is cst.Name else type(o) in _LITERALS for o in operands)
+
+
+_LITERALS = frozenset({cst.Integer, cst.Float, cst.UnaryOperation})
 
 
 def _is_given(value: Value) -> bool:
