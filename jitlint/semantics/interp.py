@@ -1046,10 +1046,11 @@ class Interpreter:
         mark = self.trail.mark()
         breaks: list[Changes] = []
         alive = True
+        began = self.time
         for turn, item in enumerate(items):
             loop.turn = turn
             loop.since = self.time
-            self._vary_changed(self.trail.changes(mark) if turn else self._state(node), loop)
+            self._vary_changed(self.trail.changes(mark) if turn else self._state(node), loop, began)
             continues: list[Changes] = []
             frame.loop_outs.append((breaks, continues, mark))
             self.assign(node.target, operators.vary(item, loop), node)
@@ -1125,6 +1126,7 @@ class Interpreter:
         breaks: list[Changes] = []
         state: Changes = {}
         fell = False
+        began = self.time
         for turn in range(MAX_LOOP_PASSES):
             outs: list[Changes] = []
             continues: list[Changes] = []
@@ -1134,7 +1136,7 @@ class Interpreter:
             loop.since = self.time
             told = self._told()
             bind()
-            self._vary_changed(state if turn else self._state(node), loop)
+            self._vary_changed(state if turn else self._state(node), loop, began)
             begun = self.trail.changes(mark) if turn else {}
             frame.chosen = dict(known)
             falls = body()
@@ -1203,8 +1205,8 @@ class Interpreter:
         env = self.frame.env
         return {(id(env), k): (env, k, env.slots[k]) for k in bound_in_loop(node) if k in env.slots}
 
-    def _vary_changed(self, state: Changes, loop: Loop) -> None:
-        """Mark numbers and arrays that the loop has changed as varying over it (a counter, a state)."""
+    def _vary_changed(self, state: Changes, loop: Loop, began: int) -> None:
+        """Mark numbers and arrays that the loop has changed since it ``began`` as varying over it (a counter, a state)."""
         marked: dict[int, Value] = {}  # two names of one array stay names of one
         for box, key, value in state.values():
             if (
@@ -1213,8 +1215,14 @@ class Interpreter:
                 or isinstance(value, Array)
                 and value.level <= Level.HOST
             ) and loop not in value.loops:
+                if isinstance(box, Obj) and not self.quiet and not self._written_since(box, key, began):
+                    continue  # only a test has said what it is
                 new = marked.setdefault(id(value), replace(value, loops=value.loops | {loop}))
                 self.trail.write(box, key, new)
+
+    def _written_since(self, box: Box, key: Any, time: int) -> bool:
+        log = self.writes.get((id(box), key))
+        return log is not None and log[-1].time > time
 
     def _break(self, node: cst.Break) -> bool:
         outs = self.frame.loop_outs
