@@ -171,12 +171,21 @@ def _changing(s: _Seen, p: Part, group: list[_Seen]) -> tuple[Loop, ...]:
         over = [x for x in atom.loops if x.node is t.loop.node]
         if not over or t.turn is not None and atom.value is not None:
             continue
+        if t.turn is None and t.passes == 0 and not _goes_on(p, t.loop, group):
+            continue
         moments = [g.call.moment if atom.at is None else _atom(g, p).at or g.call.moment for g in group]
         same = [u for m in moments for u in m.turns if u.loop.node is t.loop.node]
         if again({u.passes: True for u in same}) or len({u.turn for u in same}) > 1:
             few = [x.trip for x in over if not x.whole and x.trip is not None]
             out.append(t.loop.few(min(few)) if len(few) == len(over) else t.loop)
     return tuple(out)
+
+
+def _goes_on(p: Part, loop: Loop, group: list[_Seen]) -> bool:
+    """Does the part change over the loop in its second turn, too, as far as that is seen? A list that the first turn
+    makes longer may be replaced by a new one in each."""
+    later = [g for g in group if any(u.loop.node is loop.node and u.passes > 0 for u in g.call.moment.turns)]
+    return not all(p in g.key and all(x.node is not loop.node for x in g.key[p].loops) for g in later) or not later
 
 
 def _grows(p: Part, group: list[_Seen]) -> Loop | None:
