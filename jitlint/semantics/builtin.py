@@ -9,6 +9,7 @@ import libcst as cst
 
 from jitlint.semantics import (
     attributes,
+    bare,
     calls,
     classes,
     instances,
@@ -792,6 +793,38 @@ def _import(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
     return UNKNOWN
 
 
+def _named_tuple(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
+    """``namedtuple("State", ["x", "y"])``: the class that a ``class`` statement would make."""
+    name, given, defaults = args.get(0, "typename"), args.get(1, "field_names"), args.kw.get("defaults", Tup(()))
+    fields = _field_names(given)
+    values = defaults.content.items if isinstance(defaults, ListV) else getattr(defaults, "items", None)
+    if not isinstance(name, Const) or fields is None or values is None or "rename" in args.kw:
+        return UNKNOWN
+    rows = [f"    {field}: object\n" for field in fields] or ["    pass\n"]
+    statement = bare.parse(f"class {name.value}(NamedTuple):\n{''.join(rows)}")
+    if not isinstance(statement, cst.ClassDef):
+        return UNKNOWN
+    frame = interp.frame
+    cls = ClassV(str(name.value), str(name.value), statement, interp.unit, frame.env, (LibV("typing.NamedTuple"),))
+    cls.frame = frame if frame.func is not None else None
+    cls.loops = interp.around()
+    cls.slots.update(zip(fields[len(fields) - len(values) :], values, strict=False))
+    classes.inherit(interp, cls, {})
+    return cls
+
+
+def _field_names(given: Value | None) -> list[str] | None:
+    """The names of the fields, given as one text, as a list of texts, or as pairs with their types."""
+    if isinstance(given, Const) and isinstance(given.value, str):
+        return given.value.replace(",", " ").split()
+    content = given.content if isinstance(given, ListV) else given
+    if not isinstance(content, Tup) or content.items is None:
+        return None
+    firsts = [i.items[0] if isinstance(i, Tup) and i.items else i for i in content.items]
+    names = [i.value for i in firsts if isinstance(i, Const) and isinstance(i.value, str)]
+    return names if len(names) == len(firsts) else None
+
+
 HANDLERS: dict[str, Handler] = {
     "builtins.len": _len,
     "builtins.range": _range,
@@ -825,6 +858,8 @@ HANDLERS: dict[str, Handler] = {
     "collections.defaultdict": lambda interp, args, node: DictV(rest=UNKNOWN, site=node, kind="defaultdict"),
     "collections.Counter": lambda interp, args, node: DictV(rest=Host("int"), site=node, kind="Counter"),
     "collections.deque": _deque,
+    "collections.namedtuple": _named_tuple,
+    "typing.NamedTuple": _named_tuple,
     "builtins.dict": _dict,
     "builtins.reversed": _reversed,
     "builtins.type": _type,
