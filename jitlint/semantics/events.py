@@ -118,7 +118,8 @@ class BlindTest(TracedUse):
     def answer(self) -> bool:
         """What the test is for any tracer."""
         test = self.node
-        return isinstance(test, cst.Comparison) and isinstance(test.comparisons[0].operator, cst.IsNot | cst.NotEqual)
+        negated = cst.IsNot | cst.NotEqual | cst.NotIn
+        return isinstance(test, cst.Comparison) and isinstance(test.comparisons[0].operator, negated)
 
 
 @dataclass(eq=False, slots=True, kw_only=True)

@@ -207,6 +207,8 @@ def needs_concrete(
         if leaf is None:
             continue
         possible = isinstance(value, Union) or leaf.maybe
+        if possible and need in _COUNTED and not leaf.roots and any(py_type(o) == "int" for o in members(value)):
+            break  # an int, unless something that is not known is an array
         certain |= not possible
         interp.emit(
             NeedsConcrete(
@@ -223,6 +225,10 @@ def needs_concrete(
         )
         break
     return certain
+
+
+_COUNTED = frozenset({"shape", "size", "count", "range"})
+"""What asks for an int, and for nothing else."""
 
 
 def differentiated(interp: Interpreter, value: Value, node: cst.CSTNode, need: str, what: str, error: str) -> None:
