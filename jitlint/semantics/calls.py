@@ -1097,7 +1097,7 @@ def from_annotation(interp: Interpreter, node: cst.BaseExpression, depth: int = 
         return join_all(interp.eval(i) for i in inner)
     if name in ("typing.Annotated", "typing.Final", "typing.ClassVar") and inner:
         return from_annotation(interp, inner[0], depth + 1)
-    if name == "numpy.ndarray":
+    if name in ("numpy.ndarray", "numpy.typing.NDArray"):
         return Array(Level.NUMPY)
     model = interp.knowledge.class_(name)
     if name in JAX_ARRAY or model is not None and model.kind in ("array", "key"):
