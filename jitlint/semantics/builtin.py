@@ -806,7 +806,7 @@ def _named_tuple(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
         return UNKNOWN
     frame = interp.frame
     cls = ClassV(str(name.value), str(name.value), statement, interp.unit, frame.env, (LibV("typing.NamedTuple"),))
-    cls.frame = frame if frame.func is not None else None
+    cls.made_in = frame.number if frame.func is not None else None
     cls.loops = interp.around()
     cls.slots.update(zip(fields[len(fields) - len(values) :], values, strict=False))
     classes.inherit(interp, cls, {})
