@@ -228,6 +228,11 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, metavar="N", help="also compare the time that passes with N processes")
     parser.add_argument("--repeat", type=int, default=1, help="take the best of so many runs")
     options = parser.parse_args()
+    for folder in options.folders:
+        if not folder.is_dir():
+            parser.error(f"{folder} is no folder")
+        if any(folder.glob("*.dist-info")):  # laid out as one package, its packages would not find each other
+            parser.error(f"{folder} holds what was installed: name the folders of the packages in it")
     with tempfile.TemporaryDirectory(prefix="jitlint-speed-") as name:
         scratch = Path(name)
         corpus = lay_out([folder.absolute() for folder in options.folders], scratch / "site-packages")
