@@ -35,8 +35,8 @@ _KIND = "findings"
 _WORTH_A_POOL = 60_000
 """Characters of source (some 1,500 lines) that other processes must be able to take over before they are started."""
 
-_LARGE = 200_000
-"""Characters of source whose analysis leaves enough behind to collect it before there is more."""
+_LARGE = 3_000_000
+"""Characters of source whose analysis may leave enough behind, in circles that nobody broke, to look for it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,21 +153,33 @@ def last_name(node: cst.CSTNode) -> str:
     return name.value if type(name) is cst.Name else ""
 
 
+_QUOTES = frozenset({"'", '"'})
+
+
 def literal(text: str) -> Any:
     """The value of a string literal. (``ast.literal_eval`` leaves functions behind that refer to each other.)
 
     Raises :class:`ValueError` for any other expression."""
+    if text[:1] in _QUOTES and "\\" not in text and text.find(text[0], 1) == len(text) - 1:
+        return text[1:-1]
     match syntax.parse(text).body:
         case [ast.Expr(value=ast.Constant(value=value))]:
             return value
     raise ValueError(text)
 
 
+_visits: dict[tuple[type, type[cst.CSTNode]], Callable[[object, cst.CSTNode], bool | None] | None] = {}
+"""The methods of classes of visitors for classes of nodes."""
+
+
 def walk(node: cst.CSTNode, visitor: object) -> None:
     """Call ``visitor.visit_Name(node)`` and so on for a node and all below it, in the order of the text; what it says
     False of is not entered."""
-    visit = getattr(visitor, f"visit_{type(node).__name__}", None)
-    if visit is None or visit(node) is not False:
+    kinds = (type(visitor), type(node))
+    if kinds not in _visits:
+        _visits[kinds] = getattr(kinds[0], f"visit_{kinds[1].__name__}", None)
+    visit = _visits[kinds]
+    if visit is None or visit(visitor, node) is not False:
         for child in children(node):
             walk(child, visitor)
 

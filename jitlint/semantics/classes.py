@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from jitlint.semantics.bare import nodes, walk
+from jitlint.semantics.bare import nodes
 from jitlint.semantics.source import all_params
 from jitlint.semantics.values import (
     FALSE,
@@ -213,27 +213,24 @@ def _flattened(flatten: Func) -> tuple[frozenset[str], frozenset[str]]:
     aux: set[str] = set()
     children: set[str] = set()
 
-    def attributes(node: cst.BaseExpression) -> set[str]:
-        found: set[str] = set()
-
-        class Visitor:
-            def visit_Attribute(self, n: cst.Attribute) -> None:
-                if isinstance(n.value, cst.Name) and n.value.value == me:
-                    found.add(n.attr.value)
-
-            def visit_Name(self, n: cst.Name) -> None:
-                if n.value in assigned:
-                    found.update(attributes(assigned.pop(n.value)))
-
-        walk(node, Visitor())
-        return found
-
     for result in returned:
         if not isinstance(result, cst.Tuple) or len(result.elements) != 2:
             return nothing
-        children |= attributes(result.elements[0].value)
-        aux |= attributes(result.elements[1].value)
+        children |= _attributes(result.elements[0].value, me, assigned)
+        aux |= _attributes(result.elements[1].value, me, assigned)
     return frozenset(children), frozenset(aux)
+
+
+def _attributes(node: cst.CSTNode, me: str, assigned: dict[str, cst.BaseExpression]) -> set[str]:
+    """The attributes of ``me`` in an expression, and in what was ``assigned`` to the names in it, each read once."""
+    found: set[str] = set()
+    for inner in nodes(node):
+        match inner:
+            case cst.Attribute(value=cst.Name(value=owner), attr=attr) if owner == me:
+                found.add(attr.value)
+            case cst.Name(value=name) if name in assigned:
+                found |= _attributes(assigned.pop(name), me, assigned)
+    return found
 
 
 def assigned_and_returned(

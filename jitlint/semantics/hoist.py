@@ -9,7 +9,7 @@ import libcst as cst
 
 from jitlint.findings import Edit, Span
 from jitlint.fix.text import split_lines
-from jitlint.semantics.bare import children, last_name, walk
+from jitlint.semantics.bare import children, last_name, nodes, walk
 from jitlint.semantics.source import Unit
 
 if TYPE_CHECKING:
@@ -151,14 +151,7 @@ def names_in(statement: cst.CSTNode) -> set[str]:
 
 def _own(statement: cst.CSTNode) -> set[str]:
     """Names that are variables of the functions in the statement alone."""
-    names: set[str] = set()
-
-    class Params:
-        def visit_Param(self, node: cst.Param) -> None:
-            names.add(node.name.value)
-
-    walk(statement, Params())
-    return names
+    return {node.name.value for node in nodes(statement) if isinstance(node, cst.Param)}
 
 
 def _edits(unit: Unit, loop: cst.CSTNode, statement: Any) -> tuple[Edit, Edit] | None:
