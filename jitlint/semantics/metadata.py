@@ -75,9 +75,9 @@ def _report_flattened(interp: Interpreter, cls: ClassV, flatten: Func, body: cst
     module = calls.module_of(interp, flatten)
     if module.state != "done":
         return
-    me = roots.self_value(interp, cls)
-    mark = interp.trail.mark()
     with interp.as_root(module, flatten.unit, flatten.lazy):
+        me = roots.self_value(interp, cls)
+        mark = interp.trail.mark()
         interp.watch, interp.quiet = remember, interp.quiet + 1
         try:
             calls.call_function(interp, flatten, Args([me]), flatten.lazy)
