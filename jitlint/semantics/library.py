@@ -29,6 +29,7 @@ from jitlint.semantics.records import replace
 from jitlint.semantics.treemap import TreeMap
 from jitlint.semantics.values import (
     FALSE,
+    HELD,
     NO_LOOPS,
     NONE,
     TRUE,
@@ -90,7 +91,9 @@ def call(interp: Interpreter, func: LibV, args: Args, node: cst.CSTNode) -> Valu
         made = interp.knowledge.class_(name)
         if made is not None:
             conventions.note(interp, made, args)
-            return Obj(LibV(made.name), node, open_=True) if made.kind == "object" else UNKNOWN
+            if made.kind == "object":
+                return Obj(LibV(made.name), node, open_=True)
+            return HELD if made.kind == "pytree" else UNKNOWN
         calls.escape(interp, args)
         return UNKNOWN
     if model.registers is not None:

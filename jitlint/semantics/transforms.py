@@ -59,6 +59,7 @@ from jitlint.semantics.values import (
     has_linear,
     is_data,
     is_declared,
+    is_plain,
     join,
     join_all,
     leaves,
@@ -101,11 +102,15 @@ def abstract(
     leaf: str = "",
     maybe: bool = False,
     depth: int = 0,
+    arrays_only: bool = False,
 ) -> Value:
     """The value with its leaves traced, as an argument of a traced function. Containers are copied, as JAX does;
-    what is no valid argument stays as it is (see :mod:`~jitlint.semantics.validity`)."""
+    what is no valid argument stays as it is (see :mod:`~jitlint.semantics.validity`).
 
-    def go(v: Value, path: str = "") -> Value:
+    ``arrays_only``: so does what is no array, as in modules of nnx, however deep it is.
+    """
+
+    def go(v: Value, path: str = "", nnx: bool = False) -> Value:
         return abstract(
             interp,
             v,
@@ -115,10 +120,13 @@ def abstract(
             leaf=leaf + path,
             maybe=maybe,
             depth=depth + 1,
+            arrays_only=arrays_only or nnx,
         )
 
     if depth > 8:
         return UNKNOWN
+    if arrays_only and is_plain(value):
+        return value
     roots = frozenset((root,)) if root is not None else frozenset()
     via = _kept_via(value, root)
     match value:
@@ -179,6 +187,7 @@ def abstract(
                     leaf=leaf,
                     maybe=maybe,
                     depth=depth + 1,
+                    arrays_only=arrays_only,
                 )
                 for m in ms
             )
@@ -193,7 +202,7 @@ def _dropped(v: Value) -> Value:
     return replace(v, python=None) if isinstance(v, Array) else v
 
 
-def _abstract_object(value: Obj, go: Callable[[Value, str], Value]) -> Value:
+def _abstract_object(value: Obj, go: Callable[[Value, str, bool], Value]) -> Value:
     cls = value.project_class
     if cls is None:
         return UNKNOWN
@@ -212,7 +221,7 @@ def _abstract_object(value: Obj, go: Callable[[Value, str], Value]) -> Value:
         elif cls.facts.custom_flatten and k not in cls.facts.flattened and not _holds_jax_array(v):
             out.slots[k] = UNKNOWN
         else:
-            out.slots[k] = go(v, f".{k}")
+            out.slots[k] = go(v, f".{k}", cls.facts.module == "nnx")
     return out
 
 

@@ -113,6 +113,14 @@ FALSY = Falsy()
 
 
 @record(frozen=True, slots=True)
+class Held(Unknown):
+    """Nothing is known, but that it is a container of arrays that a library has made, as variables of nnx are."""
+
+
+HELD = Held()
+
+
+@record(frozen=True, slots=True)
 class Gone(Unknown):
     """Nothing is known, but that it was given to a call that donates it."""
 
@@ -626,11 +634,16 @@ def is_data(value: Obj, name: Any, field: Value) -> bool:
     cls = value.project_class
     if cls is None or not isinstance(name, str) or name in cls.facts.static_fields:
         return False
-    if cls.facts.module == "nnx" and isinstance(field, Const | Host | Func | Bound | LibV):
+    if cls.facts.module == "nnx" and (isinstance(field, Func | Bound | LibV) or is_plain(field)):
         return False
     if cls.facts.data_fields is not None:
         return name in cls.facts.data_fields
     return not only_fields(cls) or name in cls.facts.fields
+
+
+def is_plain(value: Value) -> bool:
+    """Is it no array, or nothing that is known to be one? Modules of nnx keep that as it is."""
+    return isinstance(value, Const | Host | Unknown) and not isinstance(value, Held)
 
 
 def data_of(value: Obj, cls: ClassV) -> list[Value]:
