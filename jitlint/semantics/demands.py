@@ -199,7 +199,10 @@ def _report_donation(interp: Interpreter, entry: Entry, target: Func) -> None:
 
 def _report_statics(interp: Interpreter, entry: Entry, target: Func) -> None:
     """Tell the rules of static parameters whose annotation names what has no hash."""
+    held = calls.given_by_name(entry.func)
     for param in entry.params or ():
+        if param.name in held:
+            continue  # no caller passes it: jit never sees it
         node = _node_of(entry, param.name)
         # code that passes it, and works, passes something else than what cannot be passed
         given = any(c.bound.get(param.name, NONE) != NONE for c in entry.calls)

@@ -877,6 +877,8 @@ class Interpreter:
                     self._narrow(what.value, lambda v: instances.is_instance(self, v, kinds) is not (not holds))
                     if not holds and instances.is_tracer_class(kinds):
                         self._narrow_to_known(what.value)
+                    elif not holds:
+                        self._narrow_to_no_array(what.value, kinds)
             case cst.Call(func=cst.Name(value="hasattr"), args=[what, name]) if holds:
                 self._narrow_to_owner(what.value, self.peek(name.value))
             case cst.Call(func=cst.Name(value="callable"), args=[what]):
@@ -903,6 +905,15 @@ class Interpreter:
         if place is not None and any(traced_leaf(m) is not None for m in members(place[2])):
             known = join_all(m if traced_leaf(m) is None else UNKNOWN for m in members(place[2]))
             self.trail.write(place[0], place[1], known)
+
+    def _narrow_to_no_array(self, node: cst.BaseExpression, kinds: Value) -> None:
+        """An argument of unknown structure that failed ``isinstance`` for arrays is something of which no more is known."""
+        place = self.place(node)
+        if place is None or not any(isinstance(m, Tree) for m in members(place[2])):
+            return
+        if instances.is_instance(self, Array(Level.TRACED), kinds) is True:
+            left = join_all(UNKNOWN if isinstance(m, Tree) else m for m in members(place[2]))
+            self.trail.write(place[0], place[1], left)
 
     def peek(self, node: cst.BaseExpression) -> Value | None:
         self.quiet += 1

@@ -22,12 +22,15 @@ from jitlint.semantics.values import (
     ClassV,
     Func,
     Host,
+    Jitted,
     Level,
     Obj,
     Origin,
+    Partial,
     Tree,
     Union,
     Value,
+    Wrapped,
     join,
     members,
     py_type,
@@ -167,6 +170,7 @@ def probe(interp: Interpreter, entry: Entry) -> None:
         more = calls.gives_more(entry.func)
         copies: list[Value] = []
         early = _bound_early(entry.target)
+        inner = _inner_statics(entry.func)
         left_out = False
         for i, p in enumerate(entry.params):
             if p.kind == "args":
@@ -175,7 +179,7 @@ def probe(interp: Interpreter, entry: Entry) -> None:
                 args.more = UNKNOWN
             if p.kind in ("args", "kwargs") or p.name in given:
                 continue
-            if p.name in early or entry.cut_short and p.default is not None:
+            if p.default is not None and (entry.cut_short or p.name in early or p.name in inner):
                 left_out = True  # calls that were not seen may well leave it out
                 continue
             if more and (args.pos or p.has_default or p.kind == "kwonly"):
@@ -198,6 +202,13 @@ def probe(interp: Interpreter, entry: Entry) -> None:
             transforms.box_ids(copies),
         )
         interp.unsure -= entry.alternative
+
+
+def _inner_statics(func: Value) -> frozenset[str]:
+    """The static parameters of the jitted function that is jitted once more, which nobody can pass."""
+    while isinstance(func, Partial | Wrapped):
+        func = func.func
+    return frozenset(func.entry.statics) if isinstance(func, Jitted) else frozenset()
 
 
 def _bound_early(func: Func) -> set[str]:
