@@ -97,8 +97,9 @@ class FunctionModel:
     their edges), index, dtype, flag."""
     dynamic: Dynamic | None = None
     shape: Term | None = None
-    """How the result's shape follows: ``like:a``; ``broadcast`` (of all array arguments, or ``broadcast:a:b`` of
-    those); ``arg:p`` or ``arg:p:REST`` (the shape given as parameter ``p``; REST when it is not given); ``args:p``
+    """How the result's shape follows: ``like:a``; ``like:a:n`` (of the rank given as parameter ``n`` at least);
+    ``broadcast`` (of all array arguments, or ``broadcast:a:b`` of those);
+    ``arg:p`` or ``arg:p:REST`` (the shape given as parameter ``p``; REST when it is not given); ``args:p``
     (the shape given as ``*p``, or as one tuple); ``scalar``; ``reduce:a:axis`` (over all without an axis;
     ``keepdims`` heeded); ``concat:arrays:axis``; ``vstack:tup``; ``hstack:tup``; ``append:arr:values``;
     ``stack:arrays:axis``; ``pad:array:pad_width``; ``matmul:a:b``; ``dot:a:b``;

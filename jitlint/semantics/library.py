@@ -774,6 +774,7 @@ def _shape(model: FunctionModel, given: Given, me: Value | None) -> Shape | None
     if term is None:
         return None
     first = as_array(_argument(given, term.arg)) if term.arg else None
+    shape: Shape | None
     match term.op:
         case "arg":
             value = _argument(given, term.arg)
@@ -784,7 +785,12 @@ def _shape(model: FunctionModel, given: Given, me: Value | None) -> Shape | None
                 return () if term.arg in ("size", "shape") else None
             return shapes.as_shape(value)
         case "like":
-            return first.shape if first is not None else None
+            shape = first.shape if first is not None else None
+            least = _argument(given, term.args[1]) if len(term.args) > 1 else None
+            if least is None or shape is None:
+                return shape
+            rank = shapes.as_int(least)
+            return (*(1,) * (rank - len(shape)), *shape) if rank is not None else None
         case "shuffled":
             count = _argument(given, term.arg)
             number = isinstance(count, Const | Host) or first is not None and first.shape == ()
@@ -797,7 +803,7 @@ def _shape(model: FunctionModel, given: Given, me: Value | None) -> Shape | None
             )
         case "broadcast":
             parts = _arrays(model, given, term)
-            shape: Shape | None = ()
+            shape = ()
             for p in parts:
                 shape = shapes.broadcast(shape, p.shape if p is not None else None)
             return shape

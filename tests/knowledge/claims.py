@@ -78,7 +78,7 @@ def _shape(model: FunctionModel, term: Term, args: Mapping[str, Any]) -> Any:
     sample = np.zeros(np.shape(first))
     axis: Any = args.get(term.args[1]) if len(term.args) > 1 else None
     if term.op == "like":
-        return np.shape(first)
+        return np.array(sample, ndmin=axis or 0).shape
     if term.op == "shuffled":
         return np.shape(first) or (int(first),)
     if term.op == "reduce":
