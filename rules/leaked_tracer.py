@@ -51,7 +51,7 @@ def check(event: OuterWrite | LeakedUse, ctx: Context) -> Iterator[Report]:
             severity=Severity.ERROR,
             trace=ctx.origin_path(event.source),
         )
-    elif event.leaf is not None and not event.argument:
+    elif event.leaf is not None and not event.argument and not event.replaced:
         if event.kind == "cache":
             message = f"`{event.name}` is filled while {ctx.traced_function(event)} is traced, and keeps a tracer"
             advice = "fill the cache before tracing, with numpy arrays, or under `jax.ensure_compile_time_eval()`"

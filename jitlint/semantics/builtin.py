@@ -375,6 +375,10 @@ def _setattr(interp: Interpreter, args: Args, node: cst.CSTNode) -> Value:
             if isinstance(o, Obj | ClassV):
                 operators.outer_write(interp, o, args.pos[1].value, args.pos[2], node, "attribute", args.pos[1].value)
                 interp.write(o, args.pos[1].value, args.pos[2], node)
+    elif len(args.pos) >= 3 and interp.traces:
+        for o in members(args.pos[0]):
+            if isinstance(o, Obj):
+                leaks.may_be_replaced(interp, o)
     return NONE
 
 

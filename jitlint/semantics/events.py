@@ -316,6 +316,8 @@ class OuterWrite(Event):
     """The slot was empty, or None, before."""
     box: Any = None
     key: Any = None
+    replaced: bool = False
+    """Something else took the place of a traced value before the trace ended."""
 
 
 @dataclass(eq=False, slots=True, kw_only=True)

@@ -167,7 +167,7 @@ class Interpreter:
         """The PRNG keys that were consumed, by what identifies them."""
         self.current: cst.CSTNode | None = None
         """The innermost statement that is running."""
-        self.leaking: list[tuple[Box, Any, cst.CSTNode, Unit, bool]] = []
+        self.leaking: list[tuple[Box, Any, cst.CSTNode, Unit, bool, OuterWrite | None]] = []
         """Slots outside of the running trace that traced values were stored in, and whether that is told."""
         self.leaking_memo: list[tuple[Any, cst.CSTNode, Unit]] = []
         self.leaked_under: dict[int, Any] = {}

@@ -12,10 +12,22 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 
 from jitlint.semantics import donation
-from jitlint.semantics.events import LeakedUse
+from jitlint.semantics.events import LeakedUse, OuterWrite
 from jitlint.semantics.records import replace
 from jitlint.semantics.state import Box
-from jitlint.semantics.values import UNKNOWN, Array, DictV, ListV, Origin, Tup, Union, Value, leaves, traced_leaf
+from jitlint.semantics.values import (
+    UNKNOWN,
+    Array,
+    DictV,
+    ListV,
+    Origin,
+    Tup,
+    Union,
+    Unknown,
+    Value,
+    leaves,
+    traced_leaf,
+)
 
 if TYPE_CHECKING:
     from jitlint.semantics.interp import Interpreter
@@ -25,22 +37,45 @@ LEAKED = "leaked"
 DEPTH = 4
 
 
-def stored(interp: Interpreter, box: Box, key: Any, node: cst.CSTNode, told: bool = True) -> None:
-    """A traced value is being stored in a slot that was there before the outermost trace."""
+def stored(
+    interp: Interpreter, box: Box, key: Any, node: cst.CSTNode, event: OuterWrite | None = None, told: bool = True
+) -> None:
+    """A traced value is being stored in a slot that was there before the outermost trace; ``event`` tells of it."""
     if box.birth <= interp.traces[0].birth:
-        interp.leaking.append((box, key, node, interp.unit, told and not interp.left_out))
+        interp.leaking.append((box, key, node, interp.unit, told and not interp.left_out, event))
+
+
+def is_stored(interp: Interpreter, box: Box, key: Any) -> bool:
+    """Has the outermost trace stored a traced value there?"""
+    return any(owner is box and name == key for owner, name, *_ in interp.leaking)
+
+
+def may_be_replaced(interp: Interpreter, box: Box) -> None:
+    """Attributes are set of which it is not known which they are: those that hold tracers may be among them."""
+    for owner, key, _, _, _, event in interp.leaking:
+        if owner is box and key in box.slots and traced_leaf(box.slots[key]) is not None:
+            interp.trail.write(box, key, UNKNOWN)
+            if event is not None:
+                event.replaced = True
 
 
 def trace_ended(interp: Interpreter) -> None:
     """Mark what the outermost trace, which has just ended, left behind."""
     stores, interp.leaking = interp.leaking, []
-    for box, key, node, unit, told in stores:
+    for box, key, node, unit, told, event in stores:
         value = box.slots.get(key)
+        if event is not None and event.kind == "attribute" and _is_other(value):
+            event.replaced = True
         if value is not None and traced_leaf(value) is not None:
             interp.trail.write(box, key, _mark(interp, value, node, unit) if told else UNKNOWN)
     for memo, node, unit in interp.leaking_memo:
         interp.memo[memo] = _mark(interp, interp.memo[memo], node, unit)
     interp.leaking_memo = []
+
+
+def _is_other(value: Value | None) -> bool:
+    """Is it known to be something else than a tracer?"""
+    return value is not None and not isinstance(value, Unknown) and traced_leaf(value) is None
 
 
 def _mark(interp: Interpreter, value: Value, node: cst.CSTNode, unit: Unit, depth: int = 0) -> Value:

@@ -1642,31 +1642,36 @@ def outer_write(
         return
     name = name if isinstance(name, str) else interp.unit.code(name)
     if kind == "attribute" and transient.is_replaced(interp, box, key, node, name):
+        if leaf is not None:
+            leaks.stored(interp, box, key, node, told=False)
         return
     put_back = isinstance(key, str) and not isinstance(box, DictV) and restored.is_put_back(interp, key, node)
-    if leaf is not None:
-        leaks.stored(interp, box, key, node, told=not put_back)
     if put_back:
+        if leaf is not None:
+            leaks.stored(interp, box, key, node, told=False)
         return
     if leaf is None:
         collects = kind != "cache" and _collects(interp, box)
         private = kind == "nonlocal" and not augmented and _is_own(interp, key)
+        if kind == "attribute" and leaks.is_stored(interp, box, key):
+            return  # what the trace itself has stored there is put away
         # tests count traces
         if collects or not argument and (private or _sets_flag(node) or is_test(interp.moment())):
             return
-    interp.emit(
-        OuterWrite(
-            node=node,
-            unit=interp.unit,
-            kind=kind,
-            name=name,
-            leaf=leaf if isinstance(leaf, Array) else None,
-            box=box,
-            key=key,
-            first=not augmented and (_is_first(box, key) or _fills(interp)),
-            argument=argument,
-        )
+    event = OuterWrite(
+        node=node,
+        unit=interp.unit,
+        kind=kind,
+        name=name,
+        leaf=leaf if isinstance(leaf, Array) else None,
+        box=box,
+        key=key,
+        first=not augmented and (_is_first(box, key) or _fills(interp)),
+        argument=argument,
     )
+    if leaf is not None:
+        leaks.stored(interp, box, key, node, event)
+    interp.emit(event)
 
 
 def _is_carried_out(entry: Entry | None, box: Box, key: Any, traced: bool) -> bool:
