@@ -62,7 +62,10 @@ def may_be_replaced(interp: Interpreter, box: Box) -> None:
 def trace_ended(interp: Interpreter) -> None:
     """Mark what the outermost trace, which has just ended, left behind."""
     stores, interp.leaking = interp.leaking, []
+    left = {(id(box), key) for box, key, _, _, told, _ in stores if told}
     for box, key, node, unit, told, event in stores:
+        if not told and (id(box), key) in left:
+            continue
         value = box.slots.get(key)
         if event is not None and event.kind == "attribute" and _is_other(value):
             event.replaced = True
