@@ -178,7 +178,7 @@ def run(task: Task) -> Plain:
         except Exception as error:
             answer["errors"].append(_error(module.display, error))
         else:
-            answer["findings"] += alone["findings"]
+            answer["findings"] += [each for each in alone["findings"] if each not in answer["findings"]]
             answer["jitted"] += alone["jitted"]
     answer["errors"] = answer["errors"] or [whole]
     return answer

@@ -11,7 +11,8 @@ from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExec
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -145,6 +146,19 @@ def test_a_fault_is_kept_to_its_module(tmp_path: Path, monkeypatch: pytest.Monke
         report = jitlint.check_paths([tmp_path], isolated=True, executor=executor)
     assert [Path(found.filename).name for found in report.findings] == ["a.py", "b.py"]
     assert [Path(error.where).name for error in report.internal_errors] == ["c.py"]
+
+
+def test_what_several_modules_alone_give_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    def analysed(task: Any, component: Any) -> dict[str, Any]:
+        if len(component.modules) > 1:
+            raise RuntimeError("unforeseen")
+        return {"findings": [{"code": "JIT101", "row": 3}], "jitted": 1, "errors": []}
+
+    monkeypatch.setattr(work, "_run", analysed)
+    modules = [SimpleNamespace(display=name) for name in ("a.py", "b.py")]
+    component = SimpleNamespace(modules=modules, size=0, only=lambda module: SimpleNamespace(modules=[module]))
+    answer = work.run(cast("Any", SimpleNamespace(component=component)))
+    assert answer["findings"] == [{"code": "JIT101", "row": 3}]
 
 
 def test_the_number_of_jobs_is_checked(tmp_path: Path) -> None:
