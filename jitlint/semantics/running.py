@@ -170,7 +170,7 @@ class Frame:
 
     def end(self) -> None:
         """Let go of what only the running body needs: much of it would refer back to the frame that made it."""
-        self.straight = None
+        self.straight = self.callers = None
         self.exits = self.yields = self.loop_outs = _NONE
         self.said = self.chosen = self.flags = _EMPTY
 
