@@ -20,15 +20,19 @@ Place = tuple[tuple[tuple[int, int | None], ...], tuple[int, ...]]
 Happening = tuple[Moment, "Frame | None"]
 """When something happened, and the frame that ran."""
 
+_NOWHERE: frozenset[int] = frozenset()
+
 
 @dataclass(slots=True)
 class Missed:
     """Host calls that were left out, by the run, the loops and the calls around them."""
 
-    calls: dict[Frame, dict[Place, set[int]]] = field(default_factory=dict)
+    calls: dict[Frame, dict[Place, frozenset[int]]] = field(default_factory=dict)
     """The ids of the functions that each would have come to, as far as their texts tell."""
     cut: set[Frame] = field(default_factory=set)
     """The runs that were not run to the end, since they cost too much."""
+    _ways: dict[frozenset[int], frozenset[int]] = field(default_factory=dict)
+    """The sets of functions, each once: calls of one function come to the same ones."""
 
     def call(self, interp: Interpreter, node: Any, functions: Iterable[int]) -> None:
         """A call is left out that may come to these functions."""
@@ -36,7 +40,10 @@ class Missed:
             return
         moment = interp.moment()
         turns, chain = _key(moment)
-        self.calls.setdefault(moment.run, {}).setdefault((turns, (*chain, id(node))), set()).update(functions)
+        places = self.calls.setdefault(moment.run, {})
+        place = (turns, (*chain, id(node)))
+        ways = places.get(place, _NOWHERE).union(functions)
+        places[place] = self._ways.setdefault(ways, ways)
 
     def rest(self, interp: Interpreter) -> None:
         """What runs has used up its steps: all that is left of it is left out."""
