@@ -153,6 +153,13 @@ def last_name(node: cst.CSTNode) -> str:
     return name.value if type(name) is cst.Name else ""
 
 
+def root_name(node: cst.CSTNode) -> str:
+    """The variable that something is a part of, by attributes and items; empty where it is none."""
+    while isinstance(node, cst.Attribute | cst.Subscript):
+        node = node.value
+    return node.value if isinstance(node, cst.Name) else ""
+
+
 _QUOTES = frozenset({"'", '"'})
 
 

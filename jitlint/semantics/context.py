@@ -212,8 +212,7 @@ class Context:
         node = event.entry.node
         found = self._estimates.get(id(node))
         if found is None:
-            entries = [e for e in self.interp.entries if e.node is node]
-            found = self._estimates[id(node)] = (variants.estimate(self.interp, entries),)
+            found = self._estimates[id(node)] = (variants.estimate(self.interp, node),)
         estimate = found[0]
         if estimate is None:
             return []
@@ -317,7 +316,7 @@ class Context:
         """For every jit site, the estimated number of programs and where each comes from."""
         sites = {id(e.node): e.node for e in self.interp.entries}
         for node in sites.values():
-            found = variants.estimate(self.interp, [e for e in self.interp.entries if e.node is node])
+            found = variants.estimate(self.interp, node)
             if found is not None:
                 yield found
 

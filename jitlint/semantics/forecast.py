@@ -65,7 +65,7 @@ def of(analysis: Analysis) -> list[Forecast]:
     out = []
     for entry in sites.values():
         row = entry.unit.span(entry.node).row
-        found = variants.estimate(interp, [e for e in interp.entries if e.node is entry.node])
+        found = variants.estimate(interp, entry.node)
         where = (entry.unit.module.display, row, entry.name)
         target = entry.target
         function = target.name if target is not None else entry.name

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from jitlint.semantics.bare import nodes, path, same
+from jitlint.semantics.bare import nodes, path, root_name, same
 from jitlint.semantics.calls import parameters
 from jitlint.semantics.events import OuterWrite
 from jitlint.semantics.source import Unit, descendants
@@ -33,7 +33,7 @@ def is_scratch(event: OuterWrite) -> bool:
     if written is None:
         return False
     accessor = _accessor(written)
-    names, read = {_root(written)}, False
+    names, read = {root_name(written)}, False
     above = event.frame.running(event.node)
     for level, outer in zip(above, (*above[1:], None), strict=True):
         names = _aliases(level.function, names)
@@ -69,7 +69,7 @@ def _place(call: Call, name: str) -> cst.CSTNode | None:
 def _looks(call: Call, place: cst.CSTNode, accessor: cst.CSTNode | None, counts_on: bool) -> bool:
     """Is what a call is given read later, in the function or module that calls? What counts on is looked at by the next
     call that is given the same, too."""
-    unit, name = call.unit, _root(place)
+    unit, name = call.unit, root_name(place)
     if not name:
         return False  # made for the call
     above = unit.around(call.node)
@@ -83,9 +83,10 @@ def _looks(call: Call, place: cst.CSTNode, accessor: cst.CSTNode | None, counts_
         return False
     around = functions[0] if functions else unit.node
     reads = [] if around is None else [n for n in _reads(unit, around, {name}, accessor) if n is not place]
-    if any(_is_after(unit, n, call.node, over_loops=not _is_bound_by_loop(unit, call.node, name)) for n in reads):
+    binds = [_binds(unit, loop, name) for loop in _loops_around(unit, call.node)]
+    if any(_is_after(unit, n, call.node, over_loops=not any(binds)) for n in reads):
         return True
-    if counts_on and _in_loop_of_others(unit, call.node, name):
+    if counts_on and not all(binds):
         return True
     if functions:
         return False
@@ -98,15 +99,8 @@ def _looks(call: Call, place: cst.CSTNode, accessor: cst.CSTNode | None, counts_
     return False
 
 
-def _in_loop_of_others(unit: Unit, node: cst.CSTNode, name: str) -> bool:
-    """Is it in a loop that does not bind the variable?"""
-    loops = [n for n in unit.around(node) if isinstance(n, cst.For | cst.While)]
-    return any(not _binds(unit, loop, name) for loop in loops)
-
-
-def _is_bound_by_loop(unit: Unit, node: cst.CSTNode, name: str) -> bool:
-    loops = [n for n in unit.around(node) if isinstance(n, cst.For | cst.While)]
-    return any(_binds(unit, loop, name) for loop in loops)
+def _loops_around(unit: Unit, node: cst.CSTNode) -> list[cst.CSTNode]:
+    return [n for n in unit.around(node) if isinstance(n, cst.For | cst.While)]
 
 
 def _binds(unit: Unit, within: cst.CSTNode, name: str) -> bool:
@@ -125,7 +119,7 @@ def _written(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         case _:
             found = [node]
     for one in found:
-        if isinstance(one, cst.Subscript | cst.Attribute) and _root(one):
+        if isinstance(one, cst.Subscript | cst.Attribute) and root_name(one):
             yield one
 
 
@@ -139,13 +133,6 @@ def _counts_on(node: cst.CSTNode) -> bool:
         case cst.Assign(targets=targets, value=value):
             return any(same(target.target, n) for target in targets for n in nodes(value))
     return False
-
-
-def _root(node: cst.CSTNode) -> str:
-    """The variable that something is a part of; empty where it is none."""
-    while isinstance(node, cst.Attribute | cst.Subscript):
-        node = node.value
-    return node.value if isinstance(node, cst.Name) else ""
 
 
 def _accessor(node: cst.CSTNode) -> cst.CSTNode | None:
@@ -171,7 +158,7 @@ def _aliases(function: cst.CSTNode, names: set[str]) -> set[str]:
     pairs: list[tuple[set[str], set[str]]] = []
     for assign in descendants(function, cst.Assign):
         bound = {n for t in assign.targets if isinstance(t.target, _BINDS) for n in _names(t.target)}
-        pairs.append((bound, {_root(assign.value)} - {""}))
+        pairs.append((bound, {root_name(assign.value)} - {""}))
     for loop in descendants(function, cst.For):
         pairs.append((set(_names(loop.target)), set(_names(loop.iter))))
     found, size = set(names), 0
@@ -226,8 +213,8 @@ def _is_after(unit: Unit, node: cst.CSTNode, place: cst.CSTNode, over_loops: boo
         return True
     if not over_loops or (there.end_row, there.end_column) > (here.row, here.column):
         return False
-    loops = [n for n in unit.around(place) if isinstance(n, cst.For | cst.While)]
-    return any(loop in unit.around(node) for loop in loops)
+    around = unit.around(node)
+    return any(loop in around for loop in _loops_around(unit, place))
 
 
 def _passed(function: cst.CSTNode, names: Set[str], call: cst.Call) -> set[str]:
@@ -239,9 +226,9 @@ def _passed(function: cst.CSTNode, names: Set[str], call: cst.Call) -> set[str]:
     if isinstance(call.func, cst.Attribute) and positional[:1] == ["self"]:
         positional = positional[1:]
         if "self" in names:
-            found.add(_root(call.func.value))
+            found.add(root_name(call.func.value))
     for index, arg in enumerate(call.args):
         name = arg.keyword.value if arg.keyword is not None else positional[index] if index < len(positional) else ""
         if name in names:
-            found.add(_root(arg.value))
+            found.add(root_name(arg.value))
     return found - {""}

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
+from jitlint.semantics.bare import root_name
 from jitlint.semantics.entry import Call, Entry
 from jitlint.semantics.events import Bucket, StaleRead
 from jitlint.semantics.lifetime import is_thread_local
@@ -252,17 +253,10 @@ def _asks_for_other(entry: Entry, call: Call, traced: Call | None) -> bool:
     )
 
 
-def _made_in(value: Func | Partial | Wrapped) -> int | None:
-    """The number of the frame in which a function is made (None: at module level)."""
-    if isinstance(value, Func):
-        return None if value.frame is None else value.frame.number
-    return value.made_in
-
-
 def _asks_anew(entry: Entry, call: Call) -> bool:
     """Is a static argument a function that the code makes anew which makes the call? The cache has nothing for it."""
     given = (call.bound.get(name) for name in entry.statics)
-    makers = {_made_in(value) for value in given if isinstance(value, Func | Partial | Wrapped)}
+    makers = {value.made_in for value in given if isinstance(value, Func | Partial | Wrapped)}
     around = call.frame if makers else None
     while around is not None:
         if around.number in makers and around.func is not None:
@@ -306,9 +300,7 @@ def _kind(interp: Interpreter, entry: Entry, read: Read, box: Box) -> str:
 
 
 def _spelled_self(node: cst.CSTNode) -> bool:
-    while isinstance(node, cst.Attribute | cst.Subscript):
-        node = node.value
-    return isinstance(node, cst.Name) and node.value == "self"
+    return root_name(node) == "self"
 
 
 def _is_static_argument(entry: Entry, box: Box) -> bool:

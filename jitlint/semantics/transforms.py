@@ -412,15 +412,7 @@ def fresh(interp: Interpreter, func: Value) -> str:
     """Why a callable is a new object each time this is evaluated; empty for one that stays the same."""
     match func:
         case Func():
-            inside = func.frame is not None or func.loops
-            if not inside:
-                return ""
-            if (
-                func.frame is not None
-                and interp.frame is not func.frame
-                and not func.loops
-                and not any(f is func.frame for f in interp.frames)
-            ):
+            if not _made_here(interp, func):
                 return ""
             return "lambda" if isinstance(func.lazy, cst.Lambda) else "local function"
         case Partial():
@@ -438,7 +430,8 @@ def fresh(interp: Interpreter, func: Value) -> str:
     return ""
 
 
-def _made_here(interp: Interpreter, func: Partial | Wrapped | Obj) -> bool:
+def _made_here(interp: Interpreter, func: Func | Partial | Wrapped | Obj) -> bool:
+    """Is it made in a loop, or in code that is running?"""
     return bool(func.loops) or func.made_in is not None and any(f.number == func.made_in for f in interp.frames)
 
 

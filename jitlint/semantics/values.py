@@ -430,6 +430,12 @@ class Func(Value):
     """When it was made, as far as the run of the program tells."""
 
     @property
+    def made_in(self) -> int | None:
+        """The number of the frame in which it is made (None: at module level)."""
+        number: int | None = None if self.frame is None else self.frame.number
+        return number
+
+    @property
     def node(self) -> cst.FunctionDef | cst.Lambda:
         node: cst.FunctionDef | cst.Lambda = self.lazy
         return node

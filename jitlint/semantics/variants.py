@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import prod
@@ -81,8 +81,9 @@ class _Seen:
         return id(self.call.node), self.call.moment.chain
 
 
-def estimate(interp: Interpreter, entries: Sequence[Entry]) -> Estimate | None:
-    """The estimate for the entries of one jit site; None where no call of it was seen outside of tests."""
+def estimate(interp: Interpreter, site: cst.CSTNode) -> Estimate | None:
+    """The estimate for a jit site; None where no call of it was seen outside of tests."""
+    entries = [e for e in interp.entries if e.node is site]
     runs: dict[int, list[_Seen]] = {}
     for entry in entries:
         for call in entry.calls:
